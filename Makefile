@@ -40,10 +40,10 @@ test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TOR
 	@$(RUN) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) tests/python
 
 test-long: build  ## the tests that draw random cases, and the sweep of faults, with all of their cases
-	@cmake --build $(BUILD) -j $(JOBS) --target controller_steps faults_tests
+	@cmake --build $(BUILD) -j $(JOBS) --target controller_steps supervisor_steps faults_tests
 	@$(RUN) LEAPP_LONG=1 $(BUILD)/bin/faults_tests --gtest_brief=1
 	@$(RUN) LEAPP_LONG=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) \
-	  tests/python/test_controller_rules.py
+	  tests/python/test_controller_rules.py tests/python/test_supervisor_rules.py
 
 test-aarch64: build  ## cross-build what a robot needs for ARM and run its tests under qemu
 	@tools/apt_packages.sh aarch64

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "leapp/log.h"
 #include "leapp/robot_binding.h"
+#include "leapp/supervision.h"
 #include "text.h"
 
 namespace leapp::cli {
@@ -79,30 +80,74 @@ void print_ports(const char* title, const std::vector<PortBinding>& ports,
   if (ports.empty()) std::printf("  none\n");
 }
 
-int run_bind(const BindArguments& arguments) {
+Bundle read_without_tensors(const std::filesystem::path& yaml) {
   BundleOptions options;  // looking needs no memory for tensors
   options.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
-  const Bundle bundle = read_bundle(arguments.yaml, options);
-  const Robot robot = read_robot(arguments.robot);
-  const RobotBinding binding = bind(bundle, robot);
-  const bool fits = binding.problems.empty();
-  if (arguments.json) {
-    const Json report = {{"ok", fits},
-                         {"inputs", to_json(binding.inputs, robot.sensors)},
-                         {"outputs", to_json(binding.outputs, robot.actuators)},
-                         {"problems", binding.problems},
-                         {"remarks", binding.remarks}};
-    std::printf("%s\n", json_text(report).c_str());
-    return fits ? kDone : kWrong;
-  }
+  return read_bundle(yaml, options);
+}
+
+Json to_json(const RobotBinding& binding, const Robot& robot) {
+  return {{"ok", binding.problems.empty()},
+          {"inputs", to_json(binding.inputs, robot.sensors)},
+          {"outputs", to_json(binding.outputs, robot.actuators)},
+          {"problems", binding.problems},
+          {"remarks", binding.remarks}};
+}
+
+void print(const RobotBinding& binding, const Robot& robot) {
   print_ports("inputs", binding.inputs, robot.sensors, false);
   print_ports("outputs", binding.outputs, robot.actuators, true);
   for (const std::string& remark : binding.remarks) {
     std::printf("(%s)\n", printable(remark).c_str());
   }
+}
+
+int bind_bundle(const BindArguments& arguments, const Robot& robot) {
+  const Bundle bundle = read_without_tensors(arguments.yaml);
+  const RobotBinding binding = bind(bundle, robot);
+  if (arguments.json) {
+    std::printf("%s\n", json_text(to_json(binding, robot)).c_str());
+    return binding.problems.empty() ? kDone : kWrong;
+  }
+  print(binding, robot);
   std::fflush(stdout);
   require_bound(binding, bundle, robot);
   return kDone;
+}
+
+int bind_supervision(const BindArguments& arguments, const Robot& robot) {
+  const Supervision supervision = read_supervision(arguments.yaml);
+  std::vector<Bundle> bundles;
+  Json policies;
+  for (const SupervisedPolicy& policy : supervision.policies) {
+    bundles.push_back(read_without_tensors(policy.bundle));
+    const RobotBinding binding = bind(bundles.back(), robot);
+    policies[policy.name] = to_json(binding, robot);
+    if (arguments.json) continue;
+    std::printf("policy %s\n", printable(policy.name).c_str());
+    print(binding, robot);
+  }
+  std::fflush(stdout);
+  std::string problem;
+  try {
+    check(supervision, robot, bundles);
+  } catch (const Error& error) {
+    if (!arguments.json) throw;
+    problem = error.what();
+  }
+  if (arguments.json) {
+    const Json report = {{"ok", problem.empty()},
+                         {"policies", std::move(policies)},
+                         {"problems", problem.empty() ? Json::array() : Json::array({problem})}};
+    std::printf("%s\n", json_text(report).c_str());
+  }
+  return problem.empty() ? kDone : kWrong;
+}
+
+int run_bind(const BindArguments& arguments) {
+  const Robot robot = read_robot(arguments.robot);
+  return is_supervision(arguments.yaml) ? bind_supervision(arguments, robot)
+                                        : bind_bundle(arguments, robot);
 }
 
 }  // namespace
@@ -111,7 +156,8 @@ Command add_bind(CLI::App& program) {
   const auto arguments = std::make_shared<BindArguments>();
   CLI::App* app = program.add_subcommand(
       "bind", "show which number of a robot is which element of a bundle's ports");
-  add_bundle(*app, arguments->yaml);
+  app->add_option("bundle", arguments->yaml, "a bundle, or the description of a supervisor (.yaml)")
+      ->required();
   app->add_option("robot", arguments->robot, "the robot's description, a .yaml file")->required();
   add_json(*app, arguments->json);
   app->footer("Example: leapp bind walker/walker.yaml robot.yaml");

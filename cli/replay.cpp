@@ -16,11 +16,13 @@ struct ReplayArguments {
   bool json = false;
   double rtol = ReplayOptions{}.rtol;
   double atol = ReplayOptions{}.atol;
+  std::string policy;
   EngineFlags engine;
 };
 
 int run_replay(const ReplayArguments& arguments) {
-  const ReplayOptions options{arguments.engine.options(), arguments.rtol, arguments.atol};
+  const ReplayOptions options{arguments.engine.options(), arguments.rtol, arguments.atol,
+                              arguments.policy};
   const ReplayReport report = replay(arguments.recording, arguments.yaml, options);
   const auto& difference = report.difference;
   if (arguments.json) {
@@ -60,6 +62,7 @@ Command add_replay(CLI::App& program) {
   app->add_option("--atol", arguments->atol, "absolute tolerance")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  app->add_option("--policy", arguments->policy, "the policy of a supervisor's recording");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp replay run.mcap walker/walker.yaml");

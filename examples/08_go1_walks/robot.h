@@ -72,13 +72,27 @@ class Robot {
   std::vector<float> joint_positions() const { return picked(data_->qpos, positions_); }
   std::vector<float> joint_velocities() const { return picked(data_->qvel, velocities_); }
 
-  /// Runs one control step of 20 ms: four of physics. MuJoCo's actuators are the PD controllers.
-  void step(const float* targets) {
+  /// Runs one control step of 20 ms, or so many steps of physics of 5 ms. MuJoCo's actuators are
+  /// the PD controllers.
+  template <typename Number>
+  void step(const Number* targets, int steps = 4) {
     for (std::size_t i = 0; i < joints_.size(); ++i)
       data_->ctrl[i] = static_cast<double>(targets[i]);
-    for (int i = 0; i < 4; ++i) mj_step(model_.get(), data_.get());
+    for (int i = 0; i < steps; ++i) mj_step(model_.get(), data_.get());
     mj_forward(model_.get(), data_.get());
   }
+
+  /// Sets stiffness and damping of the motors, in the order of the joints.
+  void set_gains(const double* stiffness, const double* damping) {
+    for (std::size_t i = 0; i < joints_.size(); ++i) {
+      model_->actuator_gainprm[i * mjNGAIN] = stiffness[i];
+      model_->actuator_biasprm[i * mjNBIAS + 1] = -stiffness[i];
+      model_->actuator_biasprm[i * mjNBIAS + 2] = -damping[i];
+    }
+  }
+
+  /// Returns the position of the trunk, in metres.
+  const mjtNum* position() const { return data_->qpos; }
 
   /// Changes the velocity of the trunk, as a kick would: up to 0.5 m/s sideways, 0.4 m/s up and
   /// down.

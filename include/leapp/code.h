@@ -150,6 +150,7 @@ enum class Code : std::uint16_t {
   kControllerOptions = 653,  ///< an option of a controller that makes no sense
   kControllerState = 654,    ///< a call that a controller is not in the state for
   kRecording = 655,          ///< a recording that cannot be written or read
+  kSupervision = 656,        ///< a description of a supervisor that makes no sense
 
   // The command line.
   kCommandLine = 701,  ///< options of the leapp command that do not go together

@@ -249,6 +249,9 @@ class LEAPP_EXPORT InferenceManager {
   /// goes back, not outputs. Does nothing if a state was set since, or if it was taken back
   /// already.
   Result<void> undo_tick() noexcept;
+  /// Sets the feedback to its initial values, as reset() does, and leaves the external inputs
+  /// alone. For a loop: allocates nothing.
+  Result<void> reset_state() noexcept;
   /// Returns whether no feedback value is NaN or infinite. Costs one pass over the values.
   bool is_state_finite() const noexcept;
 

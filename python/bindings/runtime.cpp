@@ -11,6 +11,7 @@
 #include "runtime/engines/operators.h"
 #include "runtime_controller.h"
 #include "runtime_manager.h"
+#include "runtime_supervisor.h"
 
 namespace py = pybind11;
 
@@ -43,4 +44,5 @@ PYBIND11_MODULE(_runtime, module) {
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
   leapp::python::bind_controller(module);
+  leapp::python::bind_supervisor(module);
 }

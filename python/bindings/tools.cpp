@@ -31,10 +31,11 @@ py::tuple import_policy(const std::filesystem::path& model, const std::filesyste
 }
 
 py::object replay_to_python(const std::filesystem::path& recording,
-                            const std::filesystem::path& bundle, double rtol, double atol) {
+                            const std::filesystem::path& bundle, double rtol, double atol,
+                            const std::string& policy) {
   const ReplayReport report = [&] {
     const py::gil_scoped_release release;
-    return replay(recording, bundle, {.runtime = {}, .rtol = rtol, .atol = atol});
+    return replay(recording, bundle, {.runtime = {}, .rtol = rtol, .atol = atol, .policy = policy});
   }();
   py::dict result;
   result["ticks"] = report.ticks;
@@ -54,5 +55,5 @@ PYBIND11_MODULE(_tools, module) {
   module.def("import_onnx", &leapp::python::import_policy, py::arg("model"), py::arg("target"),
              py::arg("deploy"), py::arg("settings"));
   module.def("replay", &leapp::python::replay_to_python, py::arg("recording"), py::arg("bundle"),
-             py::arg("rtol"), py::arg("atol"));
+             py::arg("rtol"), py::arg("atol"), py::arg("policy"));
 }

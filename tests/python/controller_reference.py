@@ -77,6 +77,7 @@ class Port:
     # outputs
     role: str = ""  # "position", "zero", "kd"
     fallback: Any = None  # None, "hold", "damp" or numbers
+    when_stopped: Any = None  # the same; instead of it, with a supervisor
     measured: list[tuple[int, int, float]] = field(default_factory=list)
 
     @property
@@ -202,6 +203,8 @@ class Reference:
         self.previous: list[list[float | None]] = [[None] * port.count for port in inputs]
         self.counts = dict.fromkeys(CAUSES, 0)
         self.tick = 0
+        self.began = 0  # the tick in which the policy began
+        self.handed_over = False  # it began after another one
         self.clock = 0
         self.time = 0
         self.stopped = self.stop_pending = self.distrust = False
@@ -272,7 +275,7 @@ class Reference:
     def sample(self) -> None:  # R7
         for i, axis in self.axes.items():
             age = self.age_of(axis.port)
-            if self.tick % axis.every != 0 or age is None:
+            if (self.tick - self.began) % axis.every != 0 or age is None:
                 continue
             reading = self.read(i)
             self.stop_pending |= reading == "stop"
@@ -368,7 +371,7 @@ class Reference:
 
     @property
     def is_due(self) -> bool:
-        return self.tick % self.options.decimation == 0
+        return (self.tick - self.began) % self.options.decimation == 0
 
     def position(self, source: tuple[int, int, float]) -> float | None:  # R19
         signal, element, factor = source
@@ -416,11 +419,14 @@ class Reference:
 
     def fallback(self, output: Output) -> list[float] | None:  # R17
         port = output.port
-        if port.fallback in (None, "hold") or (port.fallback == "damp" and port.role == "kd"):
+        chosen = port.fallback
+        if self.stopped and port.when_stopped is not None:
+            chosen = port.when_stopped
+        if chosen in (None, "hold") or (chosen == "damp" and port.role == "kd"):
             return output.sent
         values: list[float]
-        if port.fallback != "damp":
-            values = spread(port.fallback, port.count)
+        if chosen != "damp":
+            values = spread(chosen, port.count)
         elif port.role == "zero":
             values = [0.0] * port.count
         else:
@@ -465,6 +471,8 @@ class Reference:
         if not self.stopped and not self.distrust:
             if not self.has_result:
                 for output in self.outputs:
+                    if self.handed_over and output.sent is not None:
+                        continue
                     pose = [self.position(source) for source in output.port.measured]
                     known = [value for value in pose if value is not None]
                     position = output.port.role == "position" and len(known) == len(pose)

@@ -311,19 +311,8 @@ class Generator:
             clock = min(max(clock + step, -FOREVER - 1), FOREVER)
         return sequence
 
-    def case(self) -> Case:
-        self.make_robot()
-        worker = self.maybe(0.5)
-        tick_ns = round(1e9 / self.rate)
-        options = Options(
-            self.rate,
-            self.decimation,
-            linear=self.maybe(0.4),
-            worker=worker,
-            blend_in=self.random.choice([0, 0, 3 * tick_ns, 5 * tick_ns + 1]),
-        )
-        if worker and self.maybe(0.5):
-            options.deadline = self.random.choice([0, tick_ns, 2 * tick_ns + 1, 10 * tick_ns])
+    def bundle_of_ports(self) -> dict[str, Any]:
+        """A bundle of one node with the ports that were added."""
         names = [
             [described["name"] for described, _ in side] for side in (self.inputs, self.outputs)
         ]
@@ -331,7 +320,7 @@ class Generator:
         if self.ranges:
             configs["command_ranges"] = self.ranges
         # Ports of both sides may share a name: they are of different sides.
-        bundle = {
+        return {
             "models": {
                 "pi": {
                     "inputs": [described for described, _ in self.inputs],
@@ -348,6 +337,21 @@ class Generator:
             },
             "system information": {"leapp config version": "1.3"},
         }
+
+    def case(self) -> Case:
+        self.make_robot()
+        worker = self.maybe(0.5)
+        tick_ns = round(1e9 / self.rate)
+        options = Options(
+            self.rate,
+            self.decimation,
+            linear=self.maybe(0.4),
+            worker=worker,
+            blend_in=self.random.choice([0, 0, 3 * tick_ns, 5 * tick_ns + 1]),
+        )
+        if worker and self.maybe(0.5):
+            options.deadline = self.random.choice([0, tick_ns, 2 * tick_ns + 1, 10 * tick_ns])
+        bundle = self.bundle_of_ports()
         return Case(
             bundle,
             self.robot,

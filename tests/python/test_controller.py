@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
@@ -117,6 +117,18 @@ def test_a_clock_without_a_time(files: tuple[Path, Path], time: Any) -> None:
     controller.start()
     with pytest.raises((TypeError, ValueError), match="clock= must return"):
         controller.update()
+
+
+@pytest.mark.parametrize("option", ["blend_in", "deadline"])
+@pytest.mark.parametrize("seconds", [-1.0, 1e300, float("nan"), float("inf")])
+def test_times_that_make_no_sense(
+    files: tuple[Path, Path], option: Literal["blend_in", "deadline"], seconds: float
+) -> None:
+    with pytest.raises(ValueError, match=f"{option} is .*LP653"):
+        if option == "blend_in":
+            leapp.Controller(*files, blend_in=seconds)
+        else:
+            leapp.Controller(*files, deadline=seconds)
 
 
 def test_mistakes(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ LEAPP_LONG=1 (``make test-long``) runs ten times as many cases.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -27,43 +25,19 @@ from controller_reference import (
     Reference,
     to_type,
 )
-from controller_sequences import Case, Generator, make_case, to_yaml
+from controller_sequences import Generator, make_case, to_yaml
 from ready_bundle import Bundle
+from steps_program import CASES, ask, running, same
 
 import leapp
 
-CASES = 10_000 if os.environ.get("LEAPP_LONG") else 1_000
 BATCHES = 10
-ROOT = Path(__file__).parent.parent.parent
-PROGRAM = Path(os.environ.get("LEAPP_BUILD", ROOT / "build/release")) / "bin/controller_steps"
 
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with running("controller_steps") as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def run_program(program: subprocess.Popen[str], case: Case) -> dict[str, Any]:
-    assert program.stdin is not None
-    assert program.stdout is not None
-    program.stdin.write(case.line() + "\n")
-    program.stdin.flush()
-    done: dict[str, Any] = json.loads(program.stdout.readline())
-    return done
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equal to the last bit: -0.0 differs from 0.0."""
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, float):
-        return a == b and math.copysign(1, a) == math.copysign(1, b)
-    return bool(a == b)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
@@ -71,7 +45,7 @@ def test_both_implementations_agree(program: subprocess.Popen[str], batch: int) 
     seen: Counter[str] = Counter()
     for seed in range(batch * CASES // BATCHES, (batch + 1) * CASES // BATCHES):
         case = make_case(seed)
-        done = run_program(program, case)
+        done = ask(program, case.line())
         if case.refused:
             assert "a rate must be positive" in done["error"], f"seed {seed}"
             continue
@@ -97,7 +71,7 @@ def test_a_rate_that_is_not_positive_is_refused(
 ) -> None:
     case = make_case(0)
     case.bundle["models"]["pi"]["outputs"][0]["limits"] = {"rate": rate}
-    assert "a rate must be positive" in run_program(program, case)["error"]
+    assert "a rate must be positive" in ask(program, case.line())["error"]
 
 
 STATES = {WAITING: "waiting", RUNNING: "running", FALLBACK: "fallback", STOPPED: "stopped"}

@@ -133,9 +133,42 @@ def test_go1_follows_commands_and_stays_on_its_feet(
         assert float(turn) < 0.1
 
 
+def test_go1_switches_between_standing_and_walking(tmp_path: Path) -> None:
+    program = compiled("11_go1_switches")
+    found = subprocess.run([GO1 / "fetch_robot.sh"], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        pytest.skip(f"the robot's file is not there, and mjlab's wheel neither: {found.stderr}")
+    printed = run([program, found.stdout.strip(), str(tmp_path / "run.mcap")], tmp_path)
+    events = re.findall(r"^ *([\d.]+) s  (\w+) (\w+)$", printed, re.MULTILINE)
+    assert [event[1:] for event in events] == [
+        ("switched", "walk"),
+        ("switched", "stand"),
+        ("emergency_stop", "stand"),
+        ("cleared", "stand"),
+        ("switched", "stand"),
+    ], printed
+    times = [float(event[0]) for event in events]
+    assert times[0] == 2.0
+    assert 8 < times[1] < 12
+    assert times[2:] == [12.0, 14.0, 14.0]
+    (walked, standing, lying, at_last) = (
+        float(n) for n in re.findall(r"(-?\d+\.\d+) m", printed)[-4:]
+    )
+    assert walked > 3
+    assert lying < standing - 0.1  # the legs gave way
+    assert abs(at_last - standing) < 0.03
+    assert printed.endswith("on its feet\n")
+    bundle = str(GO1 / "go1" / "go1.yaml")
+    replayed = run(
+        ["leapp", "replay", str(tmp_path / "run.mcap"), bundle, "--policy", "walk"], tmp_path
+    )
+    assert "answered as recorded" in replayed
+
+
 def test_every_example_is_tested() -> None:
     names = {path.stem for path in (ROOT / "examples").glob("[0-9]*")}
     elsewhere = {"10_embedded_policy"}  # test_embedded.py
     assert names == {
-        *PAIRS, "05_trace_from_cpp", "07_mujoco_balance", "08_go1_walks", *elsewhere
+        *PAIRS, "05_trace_from_cpp", "07_mujoco_balance", "08_go1_walks", "11_go1_switches",
+        *elsewhere
     }  # fmt: skip

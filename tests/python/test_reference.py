@@ -69,7 +69,7 @@ def test_python_names_are_in_the_reference() -> None:
 @pytest.mark.parametrize(
     "module",
     ["_session.py", "_annotate.py", "_shadow.py", "_import.py", "inference_manager.py",
-     "controller.py"],
+     "controller.py", "supervisor.py"],
 )  # fmt: skip
 def test_python_arguments_are_in_the_reference(module: str) -> None:
     known = words_of("python.md")
@@ -88,7 +88,8 @@ def test_python_arguments_are_in_the_reference(module: str) -> None:
      ("semantics.py", "TemporalAxis"), ("_contract.py", "Limits"), ("_contract.py", "History"),
      ("patching.py", "FunctionPatch"), ("_session.py", "Diagnostic"),
      ("_import.py", "ImportedPolicy"), ("controller.py", "Intervention"),
-     ("controller.py", "ReplayReport"), ("_inventory.py", "ExportedWeights"),
+     ("controller.py", "ReplayReport"), ("supervisor.py", "SwitchRecord"),
+     ("_inventory.py", "ExportedWeights"),
      ("_inventory.py", "ExportedConstant"), ("_inventory.py", "NodeInventory")],
 )  # fmt: skip
 def test_python_fields_are_in_the_reference(module: str, name: str) -> None:
@@ -99,7 +100,7 @@ def test_python_members_of_the_manager_are_in_the_reference() -> None:
     stub = ast.parse((PACKAGE / "_runtime.pyi").read_text())
     known = words_of("python.md")
     for node in stub.body:
-        if isinstance(node, ast.ClassDef) and node.name in ("Manager", "Controller"):
+        if isinstance(node, ast.ClassDef) and node.name in ("Manager", "Controller", "Supervisor"):
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
                     assert each.name in known, f"python.md does not list {node.name}.{each.name}"
@@ -107,7 +108,7 @@ def test_python_members_of_the_manager_are_in_the_reference() -> None:
 
 def test_c_functions_and_members_are_in_the_reference() -> None:
     known = words_of("c.md")
-    for header in ("c.h", "c_controller.h"):
+    for header in ("c.h", "c_controller.h", "c_supervisor.h"):
         text = re.sub(r"/\*.*?\*/", "", (HEADERS / header).read_text(), flags=re.DOTALL)
         for name in re.findall(r"LEAPP_API [^;(]*?\b(leapp_\w+)\(", text):
             assert name in known, f"c.md does not list {name}()"
@@ -120,7 +121,7 @@ def test_headers_and_exported_names_are_in_the_cpp_reference() -> None:
     known = words_of("cpp.md") | words_of("c.md")
     for header in sorted(HEADERS.rglob("*.h")):
         assert header.stem in known, f"cpp.md does not list {header.relative_to(HEADERS)}"
-        if header.stem in ("c", "c_controller", "cpp_model", "visibility"):
+        if header.stem in ("c", "c_controller", "c_supervisor", "cpp_model", "visibility"):
             continue
         text = re.sub(r"//.*", "", header.read_text())
         names = re.findall(r"^(?:class|struct) (?:LEAPP_EXPORT )?(\w+) ?[:{]", text, re.M)
@@ -147,6 +148,13 @@ def test_keys_of_a_robot_are_in_the_reference() -> None:
     lists = re.findall(r"expect_keys\(\w+, \{(.*?)\}\)", source, re.DOTALL)
     keys = set(re.findall(r'"(\w+)"', " ".join(lists)))
     assert {"rate", "heartbeat"} <= keys <= words_of("robot_yaml.md")
+
+
+def test_keys_of_a_supervisor_are_in_the_reference() -> None:
+    source = source_of("controller/supervision.cpp")
+    lists = re.findall(r"expect_keys\(\w+, \{(.*?)\}\)", source, re.DOTALL)
+    keys = set(re.findall(r'"(\w+)"', " ".join(lists)))
+    assert {"policies", "above"} <= keys <= words_of("supervisor.md")
 
 
 def test_units_are_in_the_reference() -> None:

@@ -3,6 +3,8 @@
 //   const leapp::ReplayReport report = leapp::replay("run.mcap", "walker/walker.yaml");
 //   if (report.difference) blame(report.difference->port, report.difference->tick);
 //
+// The recording of a supervisor has the ports of several policies: ReplayOptions::policy names one.
+//
 // For set-up and desks; allocates, reads files, throws Error: what InferenceManager throws, LP655
 // for a recording that cannot be read, holds no ports of the bundle, or has gaps.
 #pragma once
@@ -24,6 +26,8 @@ struct ReplayOptions {
   /// round differently; the same one does not.
   double rtol = 1e-4;
   double atol = 1e-6;
+  /// The policy of a supervisor's recording; empty for a controller's.
+  std::string policy = {};
 };
 
 /// The first element that differs.

@@ -44,6 +44,7 @@ from .semantics import GraphConfigs, History, Limits, TemporalAxis, TensorSemant
 if TYPE_CHECKING:
     from .controller import Controller, replay
     from .inference_manager import InferenceManager, Verification
+    from .supervisor import Supervisor
 
     __version__: str
 
@@ -64,6 +65,7 @@ __all__ = [
     "OutputKindEnum",
     "ShadowReport",
     "ShadowRun",
+    "Supervisor",
     "TemporalAxis",
     "TensorSemantics",
     "ValidationResults",
@@ -91,6 +93,7 @@ _LATE = {
     "Verification": "inference_manager",
     "Controller": "controller",
     "replay": "controller",
+    "Supervisor": "supervisor",
     "__version__": "_runtime",
 }
 

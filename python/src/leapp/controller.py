@@ -113,10 +113,18 @@ class ReplayReport:
 
 
 def replay(
-    recording: str | Path, bundle: str | Path, *, rtol: float = 1e-4, atol: float = 1e-6
+    recording: str | Path,
+    bundle: str | Path,
+    *,
+    rtol: float = 1e-4,
+    atol: float = 1e-6,
+    policy: str = "",
 ) -> ReplayReport:
-    """Run what a controller recorded again, up to the first value that differs."""
+    """Run what a controller recorded again, up to the first value that differs.
+
+    The recording of a supervisor has several policies: ``policy`` names the one of the bundle.
+    """
     from . import _tools
 
     find_onnxruntime()
-    return ReplayReport(**_tools.replay(Path(recording), Path(bundle), rtol, atol))
+    return ReplayReport(**_tools.replay(Path(recording), Path(bundle), rtol, atol, policy))

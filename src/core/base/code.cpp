@@ -16,7 +16,7 @@ bool is_rule(Code code) {
 // Returns whether the code is an error in a controller's files or options.
 bool is_about_a_robot(Code code) {
   return code == Code::kRobotFile || code == Code::kNotBound || code == Code::kControllerOptions ||
-         code == Code::kRecording;
+         code == Code::kRecording || code == Code::kSupervision;
 }
 
 // Of those from kNoCpp on, rules left out.

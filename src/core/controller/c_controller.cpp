@@ -1,53 +1,50 @@
 #include "leapp/c_controller.h"
 
-#include <cmath>
-#include <memory>
-
+#include "controller/c_controller_call.h"
 #include "leapp/controller.h"
-#include "runtime/c_call.h"
 
-using leapp::Code;
-using leapp::c::fail;
 using leapp::c::guarded;
 using leapp::c::is_null;
-using leapp::c::no_such;
 
 struct leapp_controller {
   leapp::Controller controller;
 };
 
+namespace leapp::c {
 namespace {
 
 std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
   constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
   if (!(seconds >= 0 && seconds <= kMost)) {
-    throw leapp::Error(Code::kControllerOptions, std::string(what) + " is no number of seconds");
+    throw Error(Code::kControllerOptions, std::string(what) + " is no number of seconds");
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds));
 }
 
-leapp::ControllerOptions controller_options(const leapp_controller_options* caller) {
-  leapp::ControllerOptions options;
+}  // namespace
+
+ControllerOptions controller_options(const leapp_controller_options* caller) {
+  ControllerOptions options;
   if (caller == nullptr) return options;
   if (caller->size < sizeof(caller->size)) {
-    throw leapp::Error(Code::kControllerOptions,
-                       "options.size is " + std::to_string(caller->size) +
-                           "; call leapp_controller_options_init(&options, sizeof options) first");
+    throw Error(Code::kControllerOptions,
+                "options.size is " + std::to_string(caller->size) +
+                    "; call leapp_controller_options_init(&options, sizeof options) first");
   }
   const leapp_controller_options given =
-      leapp::c::take_struct(caller, caller->size, leapp_controller_options{}, "options");
-  options.runtime = leapp::c::runtime_options(given.runtime);
+      take_struct(caller, caller->size, leapp_controller_options{}, "options");
+  options.runtime = runtime_options(given.runtime);
   if (given.frequency != 0) options.frequency = given.frequency;
-  if (given.linear != 0) options.interpolation = leapp::Interpolation::kLinear;
-  if (given.worker != 0) options.execution = leapp::Execution::kWorker;
+  if (given.linear != 0) options.interpolation = Interpolation::kLinear;
+  if (given.worker != 0) options.execution = Execution::kWorker;
   if (given.deadline != 0) options.deadline = to_nanoseconds(given.deadline, "the deadline");
   options.blend_in = to_nanoseconds(given.blend_in, "blend_in");
   if (given.recording != nullptr) options.recording = given.recording;
   return options;
 }
 
-}  // namespace
+}  // namespace leapp::c
 
 extern "C" {
 
@@ -67,7 +64,7 @@ leapp_status leapp_controller_load(const char* bundle, const char* robot,
   if (out == nullptr) return is_null("out");
   return guarded([&] {
     *out = new leapp_controller{
-        leapp::Controller(bundle, leapp::read_robot(robot), controller_options(options))};
+        leapp::Controller(bundle, leapp::read_robot(robot), leapp::c::controller_options(options))};
   });
 }
 
@@ -104,19 +101,7 @@ leapp_status leapp_controller_stop(leapp_controller* controller) {
 leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
                                          const double* values, size_t count, double age) {
   if (controller == nullptr) return is_null("controller");
-  if (values == nullptr) return is_null("values");
-  const std::size_t expected = controller->controller.sensor_values(sensor).size();
-  if (expected == 0) return no_such("sensor");
-  if (count != expected || !(age >= 0)) {
-    return fail(leapp::Failure(Code::kPortShape,
-                               "a sensor has as many values as elements, and an age of at least "
-                               "0 seconds"));
-  }
-  constexpr double kMost = 9.2e9;  // seconds that nanoseconds can count
-  controller->controller.set_sensor(sensor, {values, count},
-                                    age < kMost ? std::chrono::nanoseconds(std::llround(age * 1e9))
-                                                : std::chrono::nanoseconds::max());
-  return LEAPP_OK;
+  return leapp::c::set_sensor(controller->controller, sensor, values, count, age);
 }
 
 leapp_controller_state leapp_controller_update(leapp_controller* controller) {
@@ -140,9 +125,8 @@ leapp_status leapp_controller_counts(const leapp_controller* controller, uint64_
                                      size_t causes) {
   if (controller == nullptr) return is_null("controller");
   if (counts == nullptr) return is_null("counts");
-  const auto& all = controller->controller.counts();
   static_assert(leapp::kCauses == LEAPP_CAUSES);
-  for (std::size_t i = 0; i < causes; ++i) counts[i] = i < all.size() ? all[i] : 0;
+  leapp::c::copy_counts(controller->controller.counts(), counts, causes);
   return LEAPP_OK;
 }
 

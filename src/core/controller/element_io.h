@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "leapp/dtype.h"
@@ -37,6 +38,25 @@ inline void load_step(const void* memory, DType dtype, const PortLayout& layout,
   } else {
     const double* const from = static_cast<const double*>(memory) + first;
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = from[i * layout.element_stride];
+  }
+}
+
+/// Reads one element. Types that a robot's ports do not have are 0.
+inline double load_value(const void* memory, DType dtype, std::size_t index) noexcept {
+  switch (dtype) {
+    case DType::kFloat32:
+      return static_cast<double>(static_cast<const float*>(memory)[index]);
+    case DType::kFloat64:
+      return static_cast<const double*>(memory)[index];
+    case DType::kInt64:
+      return static_cast<double>(static_cast<const std::int64_t*>(memory)[index]);
+    case DType::kInt32:
+      return static_cast<double>(static_cast<const std::int32_t*>(memory)[index]);
+    case DType::kBool:
+    case DType::kUInt8:
+      return static_cast<double>(static_cast<const std::uint8_t*>(memory)[index]);
+    default:
+      return 0;
   }
 }
 

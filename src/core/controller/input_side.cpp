@@ -81,7 +81,7 @@ void sample_histories(const TickPlan& plan, TickState& state,
                       std::span<const SensorValues> sensors) noexcept {
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     const InputPlan& input = plan.inputs[i];
-    if (input.every == 0 || state.tick % input.every != 0) continue;
+    if (input.every == 0 || (state.tick - state.began) % input.every != 0) continue;
     if (!is_measured(input, state)) continue;  // stale: the policy does not run either
     const FillOutcome outcome = read(input, state.inputs[i], sensors, state.tick, state.log);
     state.inputs[i].good = outcome == FillOutcome::kGood;
@@ -90,12 +90,15 @@ void sample_histories(const TickPlan& plan, TickState& state,
   }
 }
 
+bool is_stale(const InputPlan& input, const TickState& state) noexcept {
+  if (!is_measured(input, state)) return true;
+  return input.max_age && oldest_of(input, state) > *input.max_age;
+}
+
 bool are_stale(const TickPlan& plan, TickState& state) noexcept {
   bool stale = false;
   for (const InputPlan& input : plan.inputs) {
-    const bool fresh =
-        is_measured(input, state) && (!input.max_age || oldest_of(input, state) <= *input.max_age);
-    if (fresh) continue;
+    if (!is_stale(input, state)) continue;
     state.log.add(state.tick, Cause::kStale, input.name);
     stale = true;
   }

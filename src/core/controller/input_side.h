@@ -19,7 +19,10 @@ void advance_time(TickState& state, std::span<const SensorValues> sensors,
 void sample_histories(const TickPlan& plan, TickState& state,
                       std::span<const SensorValues> sensors) noexcept;
 
-/// Returns whether an input is too old or was never measured, and counts each: R4.
+/// Returns whether an input is too old or was never measured: R4.
+bool is_stale(const InputPlan& input, const TickState& state) noexcept;
+
+/// The same for any input; counts each.
 bool are_stale(const TickPlan& plan, TickState& state) noexcept;
 
 enum class FillOutcome { kGood, kBad, kStop };

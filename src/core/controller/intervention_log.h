@@ -1,34 +1,20 @@
 // What a controller did against the policy's will: counts, and the last few with tick and port.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "controller/event_log.h"
 #include "leapp/controller.h"
 
 namespace leapp {
 
 /// add() allocates nothing.
-class InterventionLog {
+class InterventionLog : public EventLog<Intervention, kCauses> {
  public:
-  InterventionLog() : last_(kCapacity) {}
-
-  void clear() noexcept;
-  void add(std::uint64_t tick, Cause cause, std::string_view port) noexcept;
-
-  const std::array<std::uint64_t, kCauses>& counts() const noexcept { return counts_; }
-  std::uint64_t total() const noexcept { return total_; }
-  std::vector<Intervention> last() const;
-  /// One of the last 256, counted from the first since clear().
-  const Intervention& at(std::uint64_t index) const noexcept { return last_[index % kCapacity]; }
-
- private:
-  static constexpr std::size_t kCapacity = 256;
-  std::array<std::uint64_t, kCauses> counts_{};
-  std::uint64_t total_ = 0;
-  std::vector<Intervention> last_;
+  void add(std::uint64_t tick, Cause cause, std::string_view port) noexcept {
+    EventLog::add(static_cast<std::size_t>(cause), {tick, cause, port});
+  }
 };
 
 }  // namespace leapp

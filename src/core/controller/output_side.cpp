@@ -75,8 +75,10 @@ void find_target(const TickPlan& plan, const OutputPlan& port, OutputState& outp
 /// Computes the fallback of an output. Returns false if there is none to send: R17.
 bool find_fallback(const OutputPlan& plan, OutputState& output, const TickState& state,
                    std::span<const SensorValues> sensors) noexcept {
-  const auto* const numbers = std::get_if<std::vector<double>>(&plan.fallback);
-  const bool damps = std::holds_alternative<Damp>(plan.fallback) && plan.role != Role::kOther;
+  const bool stopped = state.state == ControllerState::kStopped && plan.when_stopped.has_value();
+  const Fallback& fallback = stopped ? *plan.when_stopped : plan.fallback;
+  const auto* const numbers = std::get_if<std::vector<double>>(&fallback);
+  const bool damps = std::holds_alternative<Damp>(fallback) && plan.role != Role::kOther;
   if (numbers == nullptr && !damps) {  // hold: exactly what was sent last
     std::copy(output.sent.begin(), output.sent.end(), output.next.begin());
     return output.has_sent;
@@ -180,7 +182,7 @@ void send_measured(const TickPlan& plan, TickState& state, std::span<const Senso
   for (std::size_t o = 0; o < state.outputs.size(); ++o) {
     const OutputPlan& port = plan.outputs[o];
     OutputState& output = state.outputs[o];
-    if (port.role != Role::kPosition) continue;
+    if (port.role != Role::kPosition || (state.handed_over && output.has_sent)) continue;
     for (std::size_t i = 0; i < output.next.size(); ++i) {
       output.next[i] = measured_position(port.targets[i], state, sensors);
     }

@@ -7,13 +7,17 @@
 
 #include "base/log.h"
 #include "base/start_thread.h"
+#include "controller/element_io.h"
 
 namespace leapp {
 namespace {
 
 constexpr std::size_t kRingWords = std::size_t{1} << 19;  // 4 MiB: seconds of a busy loop
 constexpr std::size_t kHeaderWords = 3;
-constexpr std::uint64_t kStarted = ~std::uint64_t{0};
+constexpr std::uint64_t kNone = ~std::uint64_t{0};  // no port, no rule
+/// What an event is about: its first word.
+enum class About : std::uint64_t { kStart, kIntervention, kSwitch };
+constexpr std::size_t kEventWords = 4;
 
 std::string quoted_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -43,29 +47,10 @@ void append_number(std::string& json, T number) {
   json.append(text.data(), end);
 }
 
-/// Element i as a double; types that ports of robots do not have are 0.
-double value_at(const TensorView& view, std::size_t i) noexcept {
-  switch (view.dtype) {
-    case DType::kFloat32:
-      return static_cast<double>(static_cast<const float*>(view.data)[i]);
-    case DType::kFloat64:
-      return static_cast<const double*>(view.data)[i];
-    case DType::kInt64:
-      return static_cast<double>(static_cast<const std::int64_t*>(view.data)[i]);
-    case DType::kInt32:
-      return static_cast<double>(static_cast<const std::int32_t*>(view.data)[i]);
-    case DType::kBool:
-    case DType::kUInt8:
-      return static_cast<double>(static_cast<const std::uint8_t*>(view.data)[i]);
-    default:
-      return 0;
-  }
-}
-
 }  // namespace
 
-Recorder::Recorder(const std::filesystem::path& file, const Robot& robot, const Bundle& bundle,
-                   const RobotBinding& binding)
+Recorder::Recorder(const std::filesystem::path& file, const Robot& robot,
+                   std::span<const RecordedPolicy> policies)
     : writer_(file), ring_(kRingWords), file_(file.string()) {
   events_ = add("/controller", {}, {}, false);
   const auto add_signals = [&](const std::vector<Signal>& signals, const std::string& folder) {
@@ -78,8 +63,11 @@ Recorder::Recorder(const std::filesystem::path& file, const Robot& robot, const 
   };
   sensors_ = add_signals(robot.sensors, "/sensors/");
   actuators_ = add_signals(robot.actuators, "/actuators/");
-  inputs_ = add_ports(binding.inputs, bundle, true);
-  outputs_ = add_ports(binding.outputs, bundle, false);
+  for (const RecordedPolicy& policy : policies) {
+    policies_.push_back({policy.name, 0, 0, {}});
+    policies_.back().inputs = add_ports(policy, true);
+    policies_.back().outputs = add_ports(policy, false);
+  }
   worker_ = start_thread("write the recording", [this] { work(); });
 }
 
@@ -98,20 +86,21 @@ std::size_t Recorder::add(const std::string& topic, const std::vector<std::strin
   return channels_.size() - 1;
 }
 
-std::size_t Recorder::add_ports(const std::vector<PortBinding>& ports, const Bundle& bundle,
-                                bool inputs) {
+std::size_t Recorder::add_ports(const RecordedPolicy& policy, bool inputs) {
   const std::size_t first = channels_.size();
-  for (const PortBinding& bound : ports) {
+  const std::string folder = policy.name.empty() ? "" : "/policies/" + policy.name;
+  for (const PortBinding& bound : inputs ? policy.binding.inputs : policy.binding.outputs) {
     const PortRef ref = *parse_port_ref(bound.port);
-    const Port& port = inputs ? *bundle.find_input(ref) : *bundle.find_output(ref);
+    const Port& port = inputs ? *policy.bundle.find_input(ref) : *policy.bundle.find_output(ref);
     const bool named = bound.layout.steps == 1;
-    add("/ports/" + bound.port, named ? bound.elements : std::vector<std::string>(),
+    add(folder + "/ports/" + bound.port, named ? bound.elements : std::vector<std::string>(),
         {{"port", bound.port},
+         {"policy", policy.name},
          {"side", inputs ? "input" : "output"},
          {"kind", bound.kind},
          {"unit", bound.contract.unit.value_or("")}},
         port.dtype == DType::kFloat32);
-    port_names_.push_back(bound.port);
+    policies_.back().ports.push_back(bound.port);
   }
   return first;
 }
@@ -119,10 +108,23 @@ std::size_t Recorder::add_ports(const std::vector<PortBinding>& ports, const Bun
 void Recorder::started(std::chrono::nanoseconds now) {
   const std::chrono::nanoseconds wall = std::chrono::system_clock::now().time_since_epoch();
   origin_.store((wall - now).count(), std::memory_order_relaxed);
-  if (begin(events_, 0, now, 1)) {
-    ring_.put(kStarted);
-    end();
+  put_event(0, now, {static_cast<std::uint64_t>(About::kStart), 0, 0, 0});
+}
+
+void Recorder::put_event(std::uint64_t tick, std::chrono::nanoseconds now,
+                         const std::array<std::uint64_t, kEventWords>& words) noexcept {
+  if (!begin(events_, tick, now, kEventWords)) return;
+  for (const std::uint64_t word : words) ring_.put(word);
+  end();
+}
+
+void Recorder::signals(std::uint64_t tick, std::chrono::nanoseconds now,
+                       std::span<const SensorValues> sensors,
+                       std::span<const std::vector<double>> actuators) noexcept {
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    put(sensors_ + i, tick, now, sensors[i].values);
   }
+  for (std::size_t i = 0; i < actuators.size(); ++i) put(actuators_ + i, tick, now, actuators[i]);
 }
 
 bool Recorder::begin(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
@@ -160,16 +162,27 @@ void Recorder::put(std::size_t channel, std::uint64_t tick, std::chrono::nanosec
                    const TensorView& view) noexcept {
   const auto count = static_cast<std::size_t>(element_count(view.shape));
   if (!begin(channel, tick, now, count)) return;
-  for (std::size_t i = 0; i < count; ++i) ring_.put(value_at(view, i));
+  for (std::size_t i = 0; i < count; ++i) ring_.put(load_value(view.data, view.dtype, i));
   end();
 }
 
-void Recorder::intervened(std::chrono::nanoseconds now, const Intervention& intervention) noexcept {
-  const auto at = std::find(port_names_.begin(), port_names_.end(), intervention.port);
-  if (!begin(events_, intervention.tick, now, 2)) return;
-  ring_.put(static_cast<std::uint64_t>(intervention.cause));
-  ring_.put(static_cast<std::uint64_t>(at - port_names_.begin()));
-  end();
+void Recorder::interventions(std::size_t policy, std::chrono::nanoseconds now,
+                             const InterventionLog& log, std::uint64_t first) noexcept {
+  const std::vector<std::string>& ports = policies_[policy].ports;
+  for (std::uint64_t i = first; i < log.total(); ++i) {
+    const Intervention& one = log.at(i);
+    const auto port = std::find(ports.begin(), ports.end(), one.port);
+    put_event(one.tick, now,
+              {static_cast<std::uint64_t>(About::kIntervention), policy,
+               static_cast<std::uint64_t>(one.cause),
+               port == ports.end() ? kNone : static_cast<std::uint64_t>(port - ports.begin())});
+  }
+}
+
+void Recorder::switched(std::chrono::nanoseconds now, const SwitchRecord& record) noexcept {
+  put_event(record.tick, now,
+            {static_cast<std::uint64_t>(About::kSwitch), record.policy,
+             static_cast<std::uint64_t>(record.event), record.rule ? *record.rule : kNone});
 }
 
 void Recorder::work() noexcept {
@@ -214,7 +227,7 @@ void Recorder::write_all() {
     left -= kHeaderWords + count;
     json_ = "{\"tick\":" + std::to_string(tick);
     if (head >> 32 == events_) {
-      write_event(time, count);
+      write_event(time);
       continue;
     }
     const bool named = !channel.quoted.empty();
@@ -231,16 +244,25 @@ void Recorder::write_all() {
   }
 }
 
-void Recorder::write_event(std::uint64_t time, std::size_t count) {
-  const std::uint64_t cause = ring_.take();
-  if (count == 1) {
-    json_ += ",\"event\":\"start\"}";
-  } else {
-    const std::uint64_t port = ring_.take();
-    json_ += ",\"event\":\"" + std::string(name_of(static_cast<Cause>(cause))) + '"';
-    if (port < port_names_.size()) json_ += ",\"port\":" + quoted_json(port_names_[port]);
-    json_ += '}';
+void Recorder::write_event(std::uint64_t time) {
+  const auto about = static_cast<About>(ring_.take());
+  const PolicyChannels& policy = policies_[ring_.take()];
+  const std::uint64_t kind = ring_.take();
+  const std::uint64_t detail = ring_.take();
+  const auto append = [&](const char* key, const std::string& quoted) {
+    json_ += std::string(",\"") + key + "\":" + quoted;
+  };
+  if (about == About::kStart) append("event", quoted_json("start"));
+  if (about == About::kIntervention) {
+    append("event", quoted_json(std::string(name_of(static_cast<Cause>(kind)))));
+    if (detail != kNone) append("port", quoted_json(policy.ports[detail]));
   }
+  if (about == About::kSwitch) {
+    append("event", quoted_json(std::string(name_of(static_cast<SwitchEvent>(kind)))));
+    if (detail != kNone) append("rule", std::to_string(detail));
+  }
+  if (!policy.name.empty()) append("policy", quoted_json(policy.name));
+  json_ += '}';
   writer_.write(channels_[events_].id, time, json_);
 }
 

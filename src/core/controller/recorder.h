@@ -5,6 +5,7 @@
 // the moment on that the file cannot be written, as on a full disk; the log says why.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <span>
@@ -13,42 +14,51 @@
 #include <vector>
 
 #include "base/word_ring.h"
+#include "controller/intervention_log.h"
 #include "controller/mcap_writer.h"
+#include "controller/tick_state.h"
 #include "leapp/controller.h"
+#include "leapp/supervisor.h"
 
 namespace leapp {
 
+/// A policy whose ports are recorded.
+struct RecordedPolicy {
+  std::string name;  ///< empty for the one of a Controller
+  const Bundle& bundle;
+  const RobotBinding& binding;
+};
+
 /// Topics: /sensors/NAME and /actuators/NAME in every tick of the loop, /ports/NODE/PORT when the
 /// policy ran, /controller for what happened. A message is {"tick": 12, "values": {"hip": 0.1}},
-/// or with a list where elements have no names.
+/// or with a list where elements have no names. With a supervisor, ports are
+/// /policies/NAME/ports/NODE/PORT, and events name the policy.
 class Recorder {
  public:
   /// Throws Error (LP655).
-  Recorder(const std::filesystem::path& file, const Robot& robot, const Bundle& bundle,
-           const RobotBinding& binding);
+  Recorder(const std::filesystem::path& file, const Robot& robot,
+           std::span<const RecordedPolicy> policies);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   // For the thread of update(): nothing allocates, waits or calls the system, started() aside.
   void started(std::chrono::nanoseconds now);
-  void sensor(std::size_t index, std::uint64_t tick, std::chrono::nanoseconds now,
-              std::span<const double> values) noexcept {
-    put(sensors_ + index, tick, now, values);
+  void signals(std::uint64_t tick, std::chrono::nanoseconds now,
+               std::span<const SensorValues> sensors,
+               std::span<const std::vector<double>> actuators) noexcept;
+  void input(std::size_t policy, std::size_t index, std::uint64_t tick,
+             std::chrono::nanoseconds now, const TensorView& view) noexcept {
+    put(policies_[policy].inputs + index, tick, now, view);
   }
-  void actuator(std::size_t index, std::uint64_t tick, std::chrono::nanoseconds now,
-                std::span<const double> values) noexcept {
-    put(actuators_ + index, tick, now, values);
+  void output(std::size_t policy, std::size_t index, std::uint64_t tick,
+              std::chrono::nanoseconds now, const TensorView& view) noexcept {
+    put(policies_[policy].outputs + index, tick, now, view);
   }
-  void input(std::size_t index, std::uint64_t tick, std::chrono::nanoseconds now,
-             const TensorView& view) noexcept {
-    put(inputs_ + index, tick, now, view);
-  }
-  void output(std::size_t index, std::uint64_t tick, std::chrono::nanoseconds now,
-              const TensorView& view) noexcept {
-    put(outputs_ + index, tick, now, view);
-  }
-  void intervened(std::chrono::nanoseconds now, const Intervention& intervention) noexcept;
+  /// Records the interventions of a policy from number `first` on.
+  void interventions(std::size_t policy, std::chrono::nanoseconds now, const InterventionLog& log,
+                     std::uint64_t first) noexcept;
+  void switched(std::chrono::nanoseconds now, const SwitchRecord& record) noexcept;
 
   /// How many messages are not in the file and will not be.
   std::uint64_t dropped() const noexcept;
@@ -62,10 +72,12 @@ class Recorder {
 
   std::size_t add(const std::string& topic, const std::vector<std::string>& elements,
                   const McapWriter::Names& metadata, bool single);
-  std::size_t add_ports(const std::vector<PortBinding>& ports, const Bundle& bundle, bool inputs);
+  std::size_t add_ports(const RecordedPolicy& policy, bool inputs);
   bool begin(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
              std::size_t count) noexcept;
   void end() noexcept;
+  void put_event(std::uint64_t tick, std::chrono::nanoseconds now,
+                 const std::array<std::uint64_t, 4>& words) noexcept;
   void put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
            std::span<const double> values) noexcept;
   void put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
@@ -73,13 +85,20 @@ class Recorder {
   void work() noexcept;
   void write_all();
   void give_up(const std::string& why) noexcept;
-  void write_event(std::uint64_t time, std::size_t count);
+  void write_event(std::uint64_t time);
+
+  /// Where the ports of a policy are among the channels, and their names for events.
+  struct PolicyChannels {
+    std::string name;
+    std::size_t inputs = 0, outputs = 0;
+    std::vector<std::string> ports;  // of both sides
+  };
 
   McapWriter writer_;
   WordRing ring_;
   std::vector<Channel> channels_;
-  std::size_t events_ = 0, sensors_ = 0, actuators_ = 0, inputs_ = 0, outputs_ = 0;
-  std::vector<std::string> port_names_;  // of both sides, for events
+  std::size_t events_ = 0, sensors_ = 0, actuators_ = 0;
+  std::vector<PolicyChannels> policies_;
   std::atomic<std::int64_t> origin_{0};  // from the controller's clock to 1970
   std::string file_;
   std::atomic<std::uint64_t> refused_{0};   // found the ring full, or the recording ended

@@ -6,7 +6,7 @@ namespace leapp {
 namespace {
 
 bool is_due(const TickPlan& plan, const TickState& state) noexcept {
-  return state.tick % plan.decimation == 0;
+  return (state.tick - state.began) % plan.decimation == 0;
 }
 
 /// Makes the request of this tick the one whose result is waited for.

@@ -116,6 +116,19 @@ std::optional<SensorElement> find_measured(const Robot& robot, const std::string
   return std::nullopt;
 }
 
+/// Throws unless each position that the output drives is measured.
+void require_measured(const OutputPlan& output, const char* purpose) {
+  if (output.role != Role::kPosition) return;
+  const bool measured =
+      std::all_of(output.targets.begin(), output.targets.end(),
+                  [](const TargetPlan& target) { return target.measured.has_value(); });
+  require(
+      measured, Code::kNotBound,
+      output.name + ": " + purpose +
+          ", each of its joints needs a sensor of kind state/joint/position, in a unit that can "
+          "be converted");
+}
+
 OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robot& robot,
                        const ControllerOptions& options) {
   require_numbers_of_elements(port);
@@ -129,41 +142,38 @@ OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robo
   }
   output.role = role_of(port.kind);
   output.fallback = port.contract.fallback.value_or(Hold{});
-  const bool damps = std::holds_alternative<Damp>(output.fallback);
-  if (damps && output.role == Role::kOther && port.kind != "kd") {
-    throw Error(Code::kNotBound, port.port + ": its fallback is damp, which has no meaning for " +
-                                     quote_for_message(port.kind) + "; give numbers, or hold");
-  }
-  bool measured = true;
   for (const BoundElement& element : port.sources) {
     TargetPlan target{element.signal, element.element, element.factor, {}};
     if (output.role == Role::kPosition) {
       const Signal& actuator = robot.actuators[element.signal];
       target.measured = find_measured(robot, actuator.elements[element.element],
                                       port.contract.unit ? port.contract.unit : actuator.unit);
-      measured = measured && target.measured;
     }
     output.targets.push_back(target);
   }
-  if (!measured && (damps || options.blend_in.count() > 0)) {
-    throw Error(Code::kNotBound,
-                port.port + ": " + (damps ? "to damp" : "to blend in") +
-                    ", each of its joints needs a sensor of kind state/joint/position, in a unit "
-                    "that can be converted");
-  }
+  if (std::holds_alternative<Damp>(output.fallback)) require_damp(output, port.kind);
+  if (options.blend_in.count() > 0) require_measured(output, "to blend in");
   output.bounds = make_bounds(port.contract.limits, port.layout.elements, 1 / robot.rate);
   return output;
 }
 
 }  // namespace
 
+void require_damp(const OutputPlan& output, const std::string& kind) {
+  require(output.role != Role::kOther || kind == "kd", Code::kNotBound,
+          output.name + ": its fallback is damp, which has no meaning for " +
+              quote_for_message(kind) + "; give numbers, or hold");
+  require_measured(output, "to damp");
+}
+
 TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBinding& binding,
                         const ControllerOptions& options) {
   TickPlan plan;
   plan.decimation =
       ticks_in(1 / find_frequency(bundle, options), robot.rate, "the period of the policy");
-  plan.blend_ticks = static_cast<std::size_t>(
-      std::ceil(std::chrono::duration<double>(options.blend_in).count() * robot.rate));
+  constexpr double kMostTicks = 1e18;  // which a tick counter can hold
+  plan.blend_ticks = static_cast<std::size_t>(std::min(
+      std::ceil(std::chrono::duration<double>(options.blend_in).count() * robot.rate), kMostTicks));
   plan.linear = options.interpolation == Interpolation::kLinear;
   plan.worker = options.execution == Execution::kWorker;
   plan.period = to_nanoseconds(std::floor(1e9 * static_cast<double>(plan.decimation) / robot.rate));

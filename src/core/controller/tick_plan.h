@@ -61,7 +61,8 @@ struct OutputPlan {
   std::size_t step_ticks = 1;  ///< ticks for each step of a chunk
   Role role = Role::kOther;
   Fallback fallback = Hold{};
-  std::vector<TargetPlan> targets;  ///< one for each element
+  std::optional<Fallback> when_stopped = {};  ///< instead of it; a supervisor's common fallback
+  std::vector<TargetPlan> targets;            ///< one for each element
   Bounds bounds;
 };
 
@@ -77,6 +78,9 @@ struct TickPlan {
   std::vector<InputPlan> inputs;                     ///< in the order of RobotBinding::inputs
   std::vector<OutputPlan> outputs;                   ///< those that drive an actuator
 };
+
+/// Throws Error (LP652) unless `damp` means something for that output, and can be computed.
+void require_damp(const OutputPlan& output, const std::string& kind);
 
 /// Plans a bundle on a robot, which `binding` joins without problems. Throws Error: LP652 if `damp`
 /// or blending in needs a measured position that the robot does not have, or a contract has numbers

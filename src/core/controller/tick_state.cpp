@@ -35,20 +35,26 @@ TickState::TickState(const TickPlan& plan)
 
 void TickState::restart() {
   tick = 0;
-  state = ControllerState::kWaiting;
   time = clock = std::chrono::nanoseconds(0);
+  std::fill(sensors.begin(), sensors.end(), SensorState{});
+  for (OutputState& output : outputs) output.has_sent = false;
+  log.clear();
+  handed_over = false;
+  begin_policy();
+}
+
+void TickState::begin_policy() noexcept {
+  began = tick;
+  state = ControllerState::kWaiting;
   bad = limit_stop = asked = unusable = has_targets = late = false;
   requested = played = blend_from = 0;
   requested_at = std::chrono::nanoseconds(0);
-  std::fill(sensors.begin(), sensors.end(), SensorState{});
   for (InputState& input : inputs) {
     std::fill(input.previous.begin(), input.previous.end(), kNone);
     input.history.clear();
     input.age = std::chrono::nanoseconds(0);
     input.good = false;
   }
-  for (OutputState& output : outputs) output.has_sent = false;
-  log.clear();
 }
 
 std::vector<SensorValues> make_sensors(const TickPlan& plan) {

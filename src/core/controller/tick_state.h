@@ -53,12 +53,19 @@ struct TickState {
   /// Forgets everything, as before the first tick. Keeps the memory.
   void restart();
 
-  std::uint64_t tick = 0;  ///< of the loop, since restart()
+  /// Makes the policy begin in this tick: forgets its result, its histories and its failures. Keeps
+  /// time, sensors, what was sent and what was counted. Allocates nothing.
+  void begin_policy() noexcept;
+
+  std::uint64_t tick = 0;   ///< of the loop, since restart()
+  std::uint64_t began = 0;  ///< tick in which the policy began
   ControllerState state = ControllerState::kWaiting;
   std::chrono::nanoseconds time{0};   ///< the steps forward of the clock, added up
   std::chrono::nanoseconds clock{0};  ///< read in the last tick
 
-  bool bad = false;         ///< the policy cannot be trusted until a good result comes
+  bool handed_over =
+      false;         ///< the policy began after another one: S9 of docs/reference/supervisor.md
+  bool bad = false;  ///< the policy cannot be trusted until a good result comes
   bool limit_stop = false;  ///< a sample of a time axis was beyond limits that say stop
   bool asked = false;       ///< the policy shall run on the inputs of this tick
   bool unusable = false;    ///< the policy was due in this tick, and its inputs cannot be used

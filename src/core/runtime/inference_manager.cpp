@@ -115,10 +115,10 @@ class InferenceManager::Impl {
   void reset() {
     keep_inputs();
     session_.zero_inputs();
-    for (const auto& [name, initial] : loaded_.initial_values) {
-      session_.store(session_.now(plan().inputs.at(name)), initial.data()).value();
-    }
+    reset_state().value();
   }
+
+  Result<void> reset_state() noexcept { return store_state(loaded_.initial_values); }
 
   TensorMap state() const {
     TensorMap state;
@@ -140,9 +140,7 @@ class InferenceManager::Impl {
       require(loaded_.initial_values.contains(name), Code::kUnknownPort,
               "'" + name + "' is not a feedback input; these are: " + join(plan().feedback_inputs));
     }
-    for (const auto& [name, value] : state) {
-      session_.store(session_.now(plan().inputs.at(name)), value.data()).value();
-    }
+    store_state(state).value();
   }
 
   void prepare(int ticks) {
@@ -165,6 +163,14 @@ class InferenceManager::Impl {
   }
 
  private:
+  Result<void> store_state(const TensorMap& state) noexcept {
+    Result<void> stored;
+    for (const auto& [name, value] : state) {
+      if (stored) stored = session_.store(session_.now(plan().inputs.at(name)), value.data());
+    }
+    return stored;
+  }
+
   void check_external(std::size_t index, const ConstTensorView& value) {
     const std::string& name = plan().external_inputs[index];
     require(!session_.input_is_bound(index), Code::kBoundPort,
@@ -232,19 +238,15 @@ const Bundle& InferenceManager::bundle() const noexcept {
   static const Bundle none;
   return impl_ ? impl_->bundle() : none;
 }
-
 const std::vector<std::string>& InferenceManager::inputs() const noexcept {
   return impl_ ? impl_->plan().external_inputs : kNoNames;
 }
-
 const std::vector<std::string>& InferenceManager::outputs() const noexcept {
   return impl_ ? impl_->plan().external_outputs : kNoNames;
 }
-
 const std::vector<std::string>& InferenceManager::feedback_inputs() const noexcept {
   return impl_ ? impl_->plan().feedback_inputs : kNoNames;
 }
-
 std::vector<std::string> InferenceManager::description() const {
   return impl().description();
 }
@@ -252,7 +254,6 @@ std::vector<std::string> InferenceManager::description() const {
 TensorMap InferenceManager::run_policy(const TensorMap& inputs) {
   return impl().exclusively([&](Impl& impl) { return impl.run_policy(inputs); });
 }
-
 TensorMap InferenceManager::get_mock_input(std::uint32_t seed) const {
   return impl().get_mock_input(seed);
 }
@@ -368,6 +369,11 @@ Result<void> InferenceManager::undo_tick() noexcept {
     session.undo_tick();
     return Result<void>();
   });
+}
+
+Result<void> InferenceManager::reset_state() noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([this](Session&) { return impl_->reset_state(); });
 }
 
 bool InferenceManager::is_state_finite() const noexcept {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/utf8.h"
 #include "bundle/json_tree.h"
 #include "leapp/error.h"
 #include "replay/mcap_reader.h"
@@ -56,18 +57,35 @@ class Replayer {
       const auto side = channel.metadata.find("side");
       if (channel.topic == "/controller") {
         const auto event = message.find("event");
-        if (event != message.end() && *event == "start") restart();
-      } else if (port != channel.metadata.end() && side != channel.metadata.end()) {
+        if (event != message.end() && (*event == "start" || begins(message))) restart();
+      } else if (port != channel.metadata.end() && side != channel.metadata.end() &&
+                 policy_of(channel) == options_.policy) {
         take(port->second, side->second == "input", message);
       }
     });
-    if (report_.ticks == 0) fail("it holds no tick of this bundle's ports");
+    if (report_.ticks == 0) {
+      fail(options_.policy.empty()
+               ? "it holds no tick of this bundle's ports; a supervisor's recording needs the name "
+                 "of a policy"
+               : "it holds no tick of a policy " + quote_for_message(options_.policy));
+    }
     return report_;
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(Code::kRecording, name_ + ": " + what);
+  }
+
+  static std::string policy_of(const McapChannel& channel) {
+    const auto policy = channel.metadata.find("policy");
+    return policy == channel.metadata.end() ? std::string() : policy->second;
+  }
+
+  /// Returns whether a supervisor switched to the policy.
+  bool begins(const nlohmann::ordered_json& message) const {
+    return message.value("event", nlohmann::ordered_json()) == "switched" &&
+           message.value("policy", nlohmann::ordered_json()) == options_.policy;
   }
 
   void restart() {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "support.h"
+#include "supervisor_bench.h"
 
 namespace {
 
@@ -73,6 +73,39 @@ void run_ticks(PolicyBench& bench, Controller& controller) {
   }
 }
 
+/// Two policies with everything on, that change places every few ticks, stops included.
+void add_everything(testing::SupervisorBench& bench, Execution execution) {
+  bench.policies.clear();
+  bench.supervision.policies.clear();
+  for (const char* const name : {"stand", "walk"}) {
+    testing::PolicyBench& policy = bench.add(name, 1);
+    policy.inputs.clear();
+    policy.outputs.clear();
+    add_everything(policy, execution);
+    policy.add_state("h", 3);
+    bench.options = policy.options;
+  }
+  bench.robot = bench.policies[0].robot;
+  bench.options.blend_in = 0ms;
+  bench.supervision.blend_in = 0.05;
+  bench.supervision.fallback = {{"target", Damp{}}};
+  bench.add_switch("stand", "walk", testing::flag("go"));
+  bench.add_switch("", "emergency_stop", testing::above("q", 1e6));
+}
+
+void run_ticks(testing::SupervisorBench& bench, Supervisor& supervisor) {
+  for (int i = 0; i < 200; ++i) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double q = i % 50 == 49 ? 1e7 : 0.1 * i;
+    if (i < 150) supervisor.set_sensor(0, std::array{i % 20 == 7 ? nan : q, 0.3});
+    (void)supervisor.set_flag(0, i % 7 == 3);
+    if (i % 7 == 0) (void)supervisor.request(0);
+    if (i % 50 == 5) supervisor.clear_emergency_stop();
+    supervisor.update();
+    bench.now += 10ms;
+  }
+}
+
 class ControllerAllocationTest : public ::testing::TestWithParam<Execution> {};
 
 INSTANTIATE_TEST_SUITE_P(Executions, ControllerAllocationTest,
@@ -93,8 +126,22 @@ TEST_P(ControllerAllocationTest, UpdateAllocatesNothing) {
   EXPECT_FALSE(controller.interventions().empty());
 }
 
+TEST_P(ControllerAllocationTest, ASupervisorAllocatesNothing) {
+  testing::SupervisorBench bench;
+  add_everything(bench, GetParam());
+  Supervisor supervisor = bench.make();
+  supervisor.start();
+  allocations = 0;
+  counting = true;
+  run_ticks(bench, supervisor);
+  counting = false;
+  EXPECT_EQ(allocations, 0);
+  for (const std::uint64_t count : supervisor.switch_counts()) EXPECT_GT(count, 0U);
+}
+
 // A child gives up every system call but read, write and exit: another one ends it.
-TEST_P(ControllerAllocationTest, UpdateCallsNoSystem) {
+template <typename Bench>
+void expect_no_system_call(Execution execution) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer starts no thread in a child";
 #endif
@@ -102,12 +149,12 @@ TEST_P(ControllerAllocationTest, UpdateCallsNoSystem) {
   ASSERT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
-    PolicyBench bench;
-    add_everything(bench, GetParam());
-    Controller controller = bench.make();
-    controller.start();
+    Bench bench;
+    add_everything(bench, execution);
+    auto loop = bench.make();
+    loop.start();
     const char unable = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0 ? 'd' : 'u';
-    run_ticks(bench, controller);
+    run_ticks(bench, loop);
     (void)!write(ends[1], &unable, 1);
     syscall(SYS_exit, 0);
   }
@@ -119,6 +166,14 @@ TEST_P(ControllerAllocationTest, UpdateCallsNoSystem) {
   waitpid(child, nullptr, 0);
   if (said == 'u') GTEST_SKIP() << "this machine has no seccomp";
   EXPECT_EQ(said, 'd') << "a system call ended the loop";
+}
+
+TEST_P(ControllerAllocationTest, UpdateCallsNoSystem) {
+  expect_no_system_call<PolicyBench>(GetParam());
+}
+
+TEST_P(ControllerAllocationTest, ASupervisorCallsNoSystem) {
+  expect_no_system_call<testing::SupervisorBench>(GetParam());
 }
 
 }  // namespace

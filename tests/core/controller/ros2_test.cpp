@@ -80,6 +80,14 @@ TEST_F(Ros2Test, RunsThroughItsLife) {
   EXPECT_EQ(controller.on_deactivate({}), CallbackReturn::SUCCESS);
 }
 
+TEST_F(Ros2Test, BlendInIsANumberOfSeconds) {
+  for (const double seconds : {-1.0, std::nan(""), HUGE_VAL, 1e300}) {
+    controller.get_node()->parameters["blend_in"] = seconds;
+    EXPECT_EQ(controller.on_configure({}), CallbackReturn::ERROR) << seconds;
+    EXPECT_THAT(controller.get_node()->lines.back(), HasSubstr("blend_in is"));
+  }
+}
+
 TEST_F(Ros2Test, SaysWhatIsWrong) {
   controller.get_node()->parameters["bundle"] = std::string("/nowhere.yaml");
   EXPECT_EQ(controller.on_configure({}), CallbackReturn::ERROR);

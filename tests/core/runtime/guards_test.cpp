@@ -47,10 +47,12 @@ TEST_F(InferenceManagerTest, FiniteGuardRollsTheStateBack) {
 
 TEST_F(InferenceManagerTest, StaleInputIsAFailure) {
   add_policy(test);
-  InferenceManager manager(test.write(), {.staleness = {{"pre/x", std::chrono::milliseconds(5)}}});
+  InferenceManager manager(test.write(), {.staleness = {{"pre/x", std::chrono::nanoseconds(1)}}});
   const InputPort obs = manager.input_port("pre/x");
   manager.set_input(obs, row({0, 0, 0, 0})).value();
-  std::this_thread::sleep_for(std::chrono::milliseconds(6));
+  const auto set = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - set <= std::chrono::nanoseconds(1)) {
+  }
   const Result<void> result = manager.tick();
   EXPECT_THAT(result.failure().message(),
               ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP605]")));

@@ -23,6 +23,23 @@ TEST_F(InferenceManagerTest, InitialValuesComeFromTheBundleAndResetBringsThemBac
   }
 }
 
+TEST_F(InferenceManagerTest, TheStateIsResetAlone) {
+  add_policy(test);
+  test.initial("policy/h_in", row({4, 4, 4, 4}));
+  InferenceManager manager(test.write(), {.merge = Merge::kOff});
+  manager.set_input(manager.input_port("pre/x"), row({0, 0, 0, 0})).value();
+  const auto tick = [&] {
+    manager.tick().value();
+    return floats(manager.value("policy", "y"))[0];
+  };
+  EXPECT_EQ(tick(), 5);
+  EXPECT_NE(tick(), 5);
+  manager.reset_state().value();
+  EXPECT_EQ(tick(), 5);  // with the input as it was
+  const InferenceManager moved = std::move(manager);
+  EXPECT_EQ(manager.reset_state().failure().code(), Code::kUsage);
+}
+
 TEST_F(InferenceManagerTest, SetInputValueOverridesTheStateOnce) {
   add_policy(test);
   InferenceManager manager(test.write());

@@ -32,8 +32,12 @@ CallbackReturn LeappController::on_configure(const rclcpp_lifecycle::State&) {
   if (node->get_parameter("linear").as_bool()) {
     options.interpolation = leapp::Interpolation::kLinear;
   }
-  options.blend_in = std::chrono::nanoseconds(
-      static_cast<std::int64_t>(1e9 * node->get_parameter("blend_in").as_double()));
+  const double blend_in = node->get_parameter("blend_in").as_double();
+  if (!(blend_in >= 0 && blend_in < 1e9)) {
+    RCLCPP_ERROR(node->get_logger(), "blend_in is %g; expected a number of seconds", blend_in);
+    return CallbackReturn::ERROR;
+  }
+  options.blend_in = std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * blend_in));
   options.recording = node->get_parameter("recording").as_string();
   try {
     controller_.configure(node->get_parameter("bundle").as_string(),

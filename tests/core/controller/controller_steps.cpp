@@ -1,69 +1,13 @@
 // Runs the pure tick of the controller on sequences from standard input, one JSON object a line,
 // and prints what each tick did. tests/python/test_controller_rules.py runs it beside an
 // implementation of its own.
-#include <charconv>
-#include <cstdlib>
-#include <iostream>
-#include <nlohmann/json.hpp>
-
-#include "controller/step.h"
-#include "leapp/bundle.h"
-#include "leapp/error.h"
+#include "steps_json.h"
 
 namespace leapp {
 namespace {
 
-using Json = nlohmann::json;
-using std::chrono::nanoseconds;
+using namespace testing;
 using Kind = PolicyResult::Kind;
-
-/// JSON has no NaN and no infinity; those come as text.
-double to_number(const Json& json) {
-  return json.is_string() ? std::strtod(json.get<std::string>().c_str(), nullptr)
-                          : json.get<double>();
-}
-
-nanoseconds to_time(const Json& json) {
-  return nanoseconds(json.get<std::int64_t>());
-}
-
-Kind kind_of(const std::string& name) {
-  if (name == "failed") return Kind::kFailed;
-  return name == "not_finite" ? Kind::kNotFinite : Kind::kGood;
-}
-
-/// The memory of one port, in its own type.
-struct PortMemory {
-  DType dtype;
-  std::vector<double> doubles;
-  std::vector<float> floats;
-
-  PortMemory(DType type, std::size_t count) : dtype(type), doubles(count), floats(count) {}
-  void* data() {
-    return dtype == DType::kFloat32 ? static_cast<void*>(floats.data()) : doubles.data();
-  }
-  void store(const Json& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      doubles[i] = to_number(values[i]);
-      floats[i] = static_cast<float>(doubles[i]);
-    }
-  }
-  Json load() const {
-    if (dtype != DType::kFloat32) return doubles;
-    Json values = Json::array();
-    for (const float value : floats) values.push_back(static_cast<double>(value));
-    return values;
-  }
-};
-
-ControllerOptions to_options(const Json& json) {
-  ControllerOptions options;
-  if (json["linear"]) options.interpolation = Interpolation::kLinear;
-  if (json["worker"]) options.execution = Execution::kWorker;
-  if (!json["deadline"].is_null()) options.deadline = to_time(json["deadline"]);
-  options.blend_in = to_time(json["blend_in"]);
-  return options;
-}
 
 class Sequence {
  public:
@@ -76,19 +20,17 @@ class Sequence {
         sensors_(make_sensors(plan_)),
         actuators_(make_actuators(plan_)) {
     for (const PortBinding& port : binding_.inputs) {
-      const Port& found = *bundle_.find_input(*parse_port_ref(port.port));
-      inputs_.emplace_back(found.dtype, static_cast<std::size_t>(element_count(found.shape)));
+      inputs_.emplace_back(*bundle_.find_input(*parse_port_ref(port.port)));
     }
     for (const PortBinding& port : binding_.outputs) {
-      const Port& found = *bundle_.find_output(*parse_port_ref(port.port));
-      outputs_.emplace_back(found.dtype, static_cast<std::size_t>(element_count(found.shape)));
+      outputs_.emplace_back(*bundle_.find_output(*parse_port_ref(port.port)));
     }
     for (PortMemory& input : inputs_) input_memory_.push_back(input.data());
     for (PortMemory& output : outputs_) output_memory_.push_back(output.data());
   }
 
   Json tick(const Json& json) {
-    set_sensors(json["sensors"]);
+    set_sensors(sensors_, json["sensors"]);
     PolicyResult result = look_at_worker();
     const bool asked = gather(plan_, state_, sensors_, to_time(json["clock"]),
                               result.kind == Kind::kBusy, input_memory_);
@@ -112,17 +54,6 @@ class Sequence {
     return binding;
   }
 
-  void set_sensors(const Json& json) {
-    for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (json[i].is_null()) continue;
-      for (std::size_t e = 0; e < sensors_[i].values.size(); ++e) {
-        sensors_[i].values[e] = to_number(json[i]["values"][e]);
-      }
-      sensors_[i].age = to_time(json[i]["age"]);
-      sensors_[i].fresh = true;
-    }
-  }
-
   PolicyResult look_at_worker() {
     if (remaining_ == 0) return {};
     if (--remaining_ == 0) return answer(pending_);
@@ -131,7 +62,7 @@ class Sequence {
 
   PolicyResult answer(const Json& json) {
     for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].store(json["outputs"][i]);
-    return {kind_of(json["kind"]), false, output_memory_};
+    return {result_kind(json["kind"]), false, output_memory_};
   }
 
   Json report(bool asked, const StepOutcome& outcome) const {
@@ -176,7 +107,5 @@ Json run(const Json& json) {
 }  // namespace leapp
 
 int main() {
-  for (std::string line; std::getline(std::cin, line);) {
-    std::cout << leapp::run(nlohmann::json::parse(line)) << std::endl;
-  }
+  leapp::testing::answer_lines(leapp::run);
 }

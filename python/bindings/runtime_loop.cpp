@@ -1,0 +1,78 @@
+#include "runtime_loop.h"
+
+#include <pybind11/stl/filesystem.h>
+
+namespace py = pybind11;
+
+namespace leapp::python {
+
+const char* name_of_state(ControllerState state) {
+  switch (state) {
+    case ControllerState::kInactive:
+      return "inactive";
+    case ControllerState::kWaiting:
+      return "waiting";
+    case ControllerState::kRunning:
+      return "running";
+    case ControllerState::kFallback:
+      return "fallback";
+    case ControllerState::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+namespace {
+
+std::chrono::nanoseconds duration(double seconds, const char* name) {
+  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  if (!(seconds >= 0 && seconds <= kMost)) {
+    throw Error(Code::kControllerOptions, std::string(name) + " is " + std::to_string(seconds) +
+                                              "; it must be a number of seconds that is not "
+                                              "negative");
+  }
+  return from_seconds(seconds);
+}
+
+}  // namespace
+
+ControllerOptions controller_options(const py::dict& settings, PythonClock& clock) {
+  ControllerOptions options;
+  options.runtime = model_options(settings);
+  if (!settings["frequency"].is_none()) options.frequency = settings["frequency"].cast<double>();
+  if (settings["linear"].cast<bool>()) options.interpolation = Interpolation::kLinear;
+  if (settings["worker"].cast<bool>()) options.execution = Execution::kWorker;
+  if (!settings["deadline"].is_none()) {
+    options.deadline = duration(settings["deadline"].cast<double>(), "deadline");
+  }
+  options.blend_in = duration(settings["blend_in"].cast<double>(), "blend_in");
+  if (clock.is_given()) options.clock = [&clock] { return clock.read(); };
+  if (!settings["recording"].is_none()) {
+    options.recording = settings["recording"].cast<std::filesystem::path>();
+  }
+  return options;
+}
+
+py::dict elements_of(const std::vector<Signal>& signals) {
+  py::dict result;
+  for (const Signal& signal : signals) result[py::str(signal.name)] = signal.elements;
+  return result;
+}
+
+py::dict counts_of(const std::array<std::uint64_t, kCauses>& counts) {
+  py::dict result;
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    result[py::str(std::string(name_of(static_cast<Cause>(i))))] = counts[i];
+  }
+  return result;
+}
+
+py::list list_of(const std::vector<Intervention>& interventions) {
+  py::list result;
+  for (const Intervention& one : interventions) {
+    result.append(py::make_tuple(one.tick, std::string(name_of(one.cause)), std::string(one.port)));
+  }
+  return result;
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,177 @@
+#include "runtime_supervisor.h"
+
+#include <pybind11/stl/filesystem.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/supervisor.h"
+#include "runtime_loop.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+class PySupervisor {
+ public:
+  PySupervisor(const std::filesystem::path& supervision, const std::filesystem::path& robot,
+               const py::dict& settings)
+      : clock_(std::make_unique<PythonClock>(settings["clock"])),
+        supervisor_(read_supervision(supervision), read_robot(robot),
+                    controller_options(settings, *clock_)) {}
+
+  ~PySupervisor() {
+    const py::gil_scoped_release release;  // it joins threads that may have something to log
+    const Supervisor ended = std::move(supervisor_);
+  }
+  PySupervisor(const PySupervisor&) = delete;
+  PySupervisor& operator=(const PySupervisor&) = delete;
+
+  void start() {
+    supervisor_.start();
+    clock_->rethrow();
+  }
+
+  void request(const std::string& policy) {
+    supervisor_.request(supervisor_.policy(policy)).value();
+  }
+
+  void set_flag(const std::string& flag, bool value) {
+    supervisor_.set_flag(supervisor_.flag(flag), value).value();
+  }
+
+  void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
+    python::set_sensor(supervisor_, name, values, age);
+  }
+
+  /// Runs a tick while holding the interpreter's lock, which keeps other threads out.
+  std::string update() {
+    clock_->advance();
+    const ControllerState state = supervisor_.update();
+    clock_->rethrow();
+    return name_of_state(state);
+  }
+
+  std::vector<double> actuator(const std::string& name) {
+    const auto values = supervisor_.actuator_values(supervisor_.actuator(name));
+    return {values.begin(), values.end()};
+  }
+
+  std::vector<std::string> policies() const {
+    std::vector<std::string> names;
+    for (const SupervisedPolicy& policy : supervisor_.supervision().policies) {
+      names.push_back(policy.name);
+    }
+    return names;
+  }
+
+  std::string active() const {
+    return supervisor_.supervision().policies[supervisor_.active()].name;
+  }
+
+  py::dict switch_counts() const {
+    py::dict result;
+    for (std::size_t i = 0; i < kSwitchEvents; ++i) {
+      result[py::str(std::string(name_of(static_cast<SwitchEvent>(i))))] =
+          supervisor_.switch_counts()[i];
+    }
+    return result;
+  }
+
+  py::list switches() const {
+    py::list result;
+    for (const SwitchRecord& one : supervisor_.switches()) {
+      result.append(py::make_tuple(one.tick, std::string(name_of(one.event)),
+                                   supervisor_.supervision().policies[one.policy].name, one.rule));
+    }
+    return result;
+  }
+
+  py::dict counts(const std::string& policy) const {
+    return counts_of(supervisor_.counts(supervisor_.policy(policy)));
+  }
+
+  py::list interventions(const std::string& policy) const {
+    return list_of(supervisor_.interventions(supervisor_.policy(policy)));
+  }
+
+  std::string failure(const std::string& policy) const {
+    return std::string(supervisor_.failure(supervisor_.policy(policy)));
+  }
+
+  std::unique_ptr<PythonClock> clock_;  // the supervisor reads it
+  Supervisor supervisor_;
+};
+
+void bind_properties(py::class_<PySupervisor>& supervisor) {
+  supervisor.def_property_readonly("policies", &PySupervisor::policies,
+                                   "The names of the policies; the first one is active at first.");
+  supervisor.def_property_readonly("active", &PySupervisor::active,
+                                   "The policy that was active in the last ``update()``.");
+  supervisor.def_property_readonly(
+      "is_emergency_stopped",
+      [](const PySupervisor& self) { return self.supervisor_.is_emergency_stopped(); },
+      "Whether the last ``update()`` was in an emergency stop.");
+  supervisor.def_property_readonly(
+      "sensors",
+      [](const PySupervisor& self) { return elements_of(self.supervisor_.robot().sensors); },
+      "The robot's sensors, and what their elements are called, in order.");
+  supervisor.def_property_readonly(
+      "actuators",
+      [](const PySupervisor& self) { return elements_of(self.supervisor_.robot().actuators); },
+      "The robot's actuators, and what their elements are called, in order.");
+  supervisor.def_property_readonly(
+      "ticks", [](const PySupervisor& self) { return self.supervisor_.ticks(); },
+      "Ticks of the loop since ``start()``.");
+  supervisor.def_property_readonly(
+      "dropped", [](const PySupervisor& self) { return self.supervisor_.dropped(); },
+      "Values that the recording had no room for.");
+}
+
+void bind_calls(py::class_<PySupervisor>& supervisor) {
+  supervisor.def("request", &PySupervisor::request, py::arg("policy"),
+                 "Ask for a policy; the next ``update()`` switches to it, or refuses.");
+  supervisor.def("set_flag", &PySupervisor::set_flag, py::arg("flag"), py::arg("value") = true,
+                 "Set a flag for conditions; it stays until it is set again.");
+  supervisor.def(
+      "emergency_stop", [](PySupervisor& self) { self.supervisor_.emergency_stop(); },
+      "Stop in the next ``update()``, and stay stopped.");
+  supervisor.def(
+      "clear_emergency_stop", [](PySupervisor& self) { self.supervisor_.clear_emergency_stop(); },
+      "End an emergency stop; the robot stays stopped until ``request()``.");
+}
+
+}  // namespace
+
+void bind_supervisor(py::module_& module) {
+  py::class_<PySupervisor> supervisor(module, "Supervisor");
+  supervisor.def(
+      py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
+      py::arg("supervision"), py::arg("robot"), py::arg("settings"));
+  bind_properties(supervisor);
+  bind_calls(supervisor);
+  supervisor.def("start", &PySupervisor::start,
+                 "Make the first policy active and begin again; an emergency stop stays.");
+  supervisor.def(
+      "stop", [](PySupervisor& self) { self.supervisor_.stop(); },
+      "End it: ``update()`` sends nothing until ``start()``.");
+  supervisor.def("set_sensor", &PySupervisor::set_sensor, py::arg("name"), py::arg("values"),
+                 py::arg("age") = 0.0,
+                 "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");
+  supervisor.def("update", &PySupervisor::update,
+                 "Run one tick of the loop, and return the state of the active policy.");
+  supervisor.def("actuator", &PySupervisor::actuator, py::arg("name"),
+                 "Return what an actuator is given, in the order of its elements.");
+  supervisor.def("switch_counts", &PySupervisor::switch_counts,
+                 "Return how often there was each event since ``start()``.");
+  supervisor.def("counts", &PySupervisor::counts, py::arg("policy"),
+                 "Return how often the supervisor stepped in for a policy, by cause.");
+  supervisor.def("failure", &PySupervisor::failure, py::arg("policy"),
+                 "Return how a policy failed the last time that it did, or an empty string.");
+  supervisor.def("_switches", &PySupervisor::switches);
+  supervisor.def("_interventions", &PySupervisor::interventions, py::arg("policy"));
+}
+
+}  // namespace leapp::python

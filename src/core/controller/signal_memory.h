@@ -1,0 +1,39 @@
+// The memory that the program on a robot writes sensors to and reads actuators from, by index.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "controller/tick_state.h"
+#include "leapp/robot.h"
+
+namespace leapp {
+
+/// Throws Error (LP652) with the names there are, unless there is a signal of that name. `side` is
+/// "sensor" or "actuator".
+std::size_t find_signal(const std::vector<Signal>& signals, std::string_view name,
+                        const char* side);
+
+/// Allocates when it is made. set() and the accessors leave out what does not fit.
+class SignalMemory {
+ public:
+  explicit SignalMemory(const TickPlan& plan)
+      : sensors(make_sensors(plan)), actuators(make_actuators(plan)) {}
+
+  void set(std::size_t sensor, std::span<const double> values,
+           std::chrono::nanoseconds age) noexcept;
+  void set_fresh(std::size_t sensor) noexcept;
+  std::span<double> sensor_values(std::size_t sensor) noexcept;
+  std::span<double> actuator_values(std::size_t actuator) noexcept;
+
+  /// Makes all values those of an earlier tick.
+  void end_tick() noexcept;
+
+  std::vector<SensorValues> sensors;
+  std::vector<std::vector<double>> actuators;
+};
+
+}  // namespace leapp
