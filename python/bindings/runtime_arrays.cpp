@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/strided_copy.h"
 #include "leapp/error.h"
 
 namespace leapp::python {
@@ -95,13 +96,9 @@ struct Borrowed {
 
   bool on_host() const { return device.type == dlpack::kCpu || device.type == dlpack::kCudaHost; }
 
-  bool contiguous() const {
-    std::int64_t expected = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 0;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-      if (shape[i] != 1 && strides[i] != expected) return false;
-      expected *= shape[i];
-    }
-    return true;
+  StridedElements elements() const {
+    const std::size_t size = dtype ? size_of(*dtype) : 0;
+    return {data, shape, std::span(strides).first(shape.size()), size};
   }
 };
 
@@ -222,19 +219,6 @@ void check_fit(const Borrowed& array, const TensorView& buffer, const std::strin
   }
 }
 
-// Copies one dimension after the other; `to` moves on through contiguous memory.
-void copy_strided(const char* from, const Borrowed& array, std::size_t dimension, std::size_t size,
-                  char*& to) {
-  if (dimension == array.shape.size()) {
-    std::memcpy(to, from, size);
-    to += size;
-    return;
-  }
-  for (std::int64_t i = 0; i < array.shape[dimension]; ++i) {
-    copy_strided(from + i * array.strides[dimension], array, dimension + 1, size, to);
-  }
-}
-
 }  // namespace
 
 void read_array(py::handle object, const TensorView& buffer, const std::string& port) {
@@ -244,11 +228,10 @@ void read_array(py::handle object, const TensorView& buffer, const std::string& 
     on_host = array.on_host();
     const std::size_t bytes = buffer.byte_size();
     if (bytes == 0 || !on_host) return;
-    if (array.contiguous()) {
+    if (is_contiguous(array.elements())) {
       std::memcpy(buffer.data, array.data, bytes);
     } else {
-      char* to = static_cast<char*>(buffer.data);
-      copy_strided(static_cast<const char*>(array.data), array, 0, size_of(buffer.dtype), to);
+      copy_strided(array.elements(), buffer.data);
     }
   });
   if (!on_host) read_array(object.attr("cpu")(), buffer, port);
@@ -263,7 +246,7 @@ void* borrow_array(py::handle object, const std::optional<dlpack::Device>& devic
       throw Error(Code::kBadBinding, "the array bound to " + port + " must be on " +
                                          (device ? "the manager's device" : "the host"));
     }
-    if (!array.contiguous()) {
+    if (!is_contiguous(array.elements())) {
       throw Error(Code::kBadBinding, "the array bound to " + port + " must be contiguous");
     }
     if (writable && !array.writable) {
@@ -286,7 +269,7 @@ const void* find_on_device(py::handle object, const dlpack::Device& device,
   const void* data = nullptr;
   with_array(object, port, [&](const Borrowed& array) {
     check_fit(array, expected, port);
-    if (array.device == device && array.contiguous()) data = array.data;
+    if (array.device == device && is_contiguous(array.elements())) data = array.data;
   });
   return data;
 }
