@@ -101,9 +101,9 @@ class SupervisorReference:
         if before is not after:
             after.tick, after.time, after.clock = before.tick, before.time, before.clock
             for output in after.outputs:
-                output.sent = None
-                if all((a, e) in self.sent for a, e, _ in output.port.elements):
-                    output.sent = [self.sent[a, e] * f for a, e, f in output.port.elements]
+                elements = output.port.elements
+                values = [self.sent.get((a, e), math.nan) * factor for a, e, factor in elements]
+                output.sent = values if all(map(math.isfinite, values)) else None
         after.began = after.tick
         after.handed_over = True
         after.stopped = after.stop_pending = after.distrust = after.has_result = False
