@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "compare/elements.h"
+#include "base/element_type.h"
 
 namespace leapp {
 namespace {

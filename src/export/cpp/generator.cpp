@@ -1,6 +1,7 @@
 // From a graph to the text of its source.
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 #include "base/check.h"
@@ -37,7 +38,8 @@ void generate_op(ValueMap& values, const ir::Op& op) {
   (*generator)(context);
 }
 
-// A kernel after those that it includes, each once; includes of the standard library are collected.
+// Pastes a file of kernels/ or a header of src/ after the files that it includes, each once.
+// Includes of the standard library are collected.
 void paste(const std::string& file, std::set<std::string>& done, std::set<std::string>& headers,
            std::string& text) {
   if (!done.insert(file).second) return;
@@ -48,10 +50,11 @@ void paste(const std::string& file, std::set<std::string>& done, std::set<std::s
     const std::string line(rest.substr(0, end));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     if (line.rfind("#include \"", 0) == 0) {
-      paste(line.substr(10, line.size() - 11), done, headers, text);
+      const std::filesystem::path included(line.substr(10, line.size() - 11));
+      paste(included.filename().string(), done, headers, text);
     } else if (line.rfind("#include <", 0) == 0) {
       headers.insert(line);
-    } else {
+    } else if (line != "#pragma once") {
       own += line + "\n";
     }
   }

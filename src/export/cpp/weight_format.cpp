@@ -1,12 +1,12 @@
 #include "export/cpp/weight_format.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 
 #include "base/check.h"
+#include "base/small_float.h"
 
 namespace leapp::cpp_export {
 namespace {
@@ -22,12 +22,6 @@ std::pair<ir::Blob, T*> new_blob(DType dtype, Shape shape) {
   return {std::move(blob), reinterpret_cast<T*>(bytes.get())};
 }
 
-std::uint16_t rounded_to_bfloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16U) | 0x40U);
-  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
-}
-
 }  // namespace
 
 WeightFormat parse_weight_format(const std::string& name) {
@@ -41,7 +35,8 @@ WeightFormat parse_weight_format(const std::string& name) {
 ir::Blob to_bfloat16(const ir::Blob& blob) {
   auto [result, to] = new_blob<std::uint16_t>(DType::kUInt16, blob.type.shape);
   const auto count = static_cast<std::size_t>(element_count(blob.type.shape));
-  std::transform(blob.as<float>(), blob.as<float>() + count, to, rounded_to_bfloat16);
+  std::transform(blob.as<float>(), blob.as<float>() + count, to,
+                 [](float value) { return narrow<BFloat16>(value).bits; });
   return result;
 }
 

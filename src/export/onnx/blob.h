@@ -23,7 +23,8 @@ ir::Blob make_blob(DType dtype, Shape shape, const std::vector<T>& values) {
 std::vector<double> to_doubles(const ir::Blob& blob);
 std::vector<std::int64_t> to_ints(const ir::Blob& blob);
 
-/// Rounds to nearest even for floating point types; integers wrap; bool is "not zero".
+/// Rounds to nearest even for floating point types (as base/small_float.h does); integers wrap;
+/// bool is "not zero".
 ir::Blob from_doubles(DType dtype, Shape shape, std::span<const double> values);
 ir::Blob from_ints(DType dtype, Shape shape, std::span<const std::int64_t> values);
 

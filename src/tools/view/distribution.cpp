@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "compare/elements.h"
+#include "base/element_type.h"
 
 namespace leapp::view {
 namespace {
@@ -15,14 +15,14 @@ template <typename T>
 double number_at(const ConstTensorView& tensor, std::size_t index) {
   T element{};
   std::memcpy(&element, static_cast<const char*>(tensor.data) + index * sizeof(T), sizeof(T));
-  if constexpr (std::is_same_v<T, validate::Bool>) {
+  if constexpr (std::is_same_v<T, Bool>) {
     return element.bits != 0 ? 1 : 0;
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<double>(element);
   } else if constexpr (requires { element.real(); }) {
     return std::abs(std::complex<double>(element));
   } else {
-    return static_cast<double>(validate::to_number(element));
+    return static_cast<double>(to_number(element));
   }
 }
 
@@ -30,7 +30,7 @@ double number_at(const ConstTensorView& tensor, std::size_t index) {
 template <typename Visit>
 void for_each_number(const ConstTensorView& tensor, Visit visit) {
   const auto count = static_cast<std::size_t>(element_count(tensor.shape));
-  validate::with_element_type(tensor.dtype, [&](auto type) {
+  with_element_type(tensor.dtype, [&](auto type) {
     for (std::size_t i = 0; i < count; ++i) visit(number_at<decltype(type)>(tensor, i));
   });
 }
@@ -69,8 +69,8 @@ Distribution distribution_of(const ConstTensorView& tensor) {
 }
 
 double element_of(const ConstTensorView& tensor, std::size_t index) {
-  return validate::with_element_type(
-      tensor.dtype, [&](auto type) { return number_at<decltype(type)>(tensor, index); });
+  return with_element_type(tensor.dtype,
+                           [&](auto type) { return number_at<decltype(type)>(tensor, index); });
 }
 
 }  // namespace leapp::view

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "compare/elements.h"
+#include "base/element_type.h"
 
 namespace leapp {
 namespace {

@@ -3,18 +3,17 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/small_float.h"
 #include "vectors.h"
 
-struct BFloat16 {
-  std::uint16_t bits;
-};
+using leapp::BFloat16;
 
 template <typename T>
 inline T number(T weight) {
   return weight;
 }
 [[maybe_unused]] inline float number(BFloat16 weight) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(weight.bits) << 16);
+  return leapp::widen(weight);
 }
 [[maybe_unused]] inline float number(std::int8_t weight) {
   return static_cast<float>(weight);
