@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/shown_path.h"
-#include "ir/promote.h"
 
 namespace leapp::cpp_export {
 namespace {
@@ -123,31 +122,24 @@ void ValueMap::finish() {
 }
 
 std::string OpContext::origin() const {
-  std::string name = op_.signature->name;
+  std::string name = op().signature->name;
   if (name.rfind("aten::", 0) == 0) name = name.substr(6);
-  if (!op_.source.known()) return name;
-  ir::SourceLocation place = op_.source;
+  if (!op().source.known()) return name;
+  ir::SourceLocation place = op().source;
   place.file = shown_path(place.file);
   return place.to_string() + ": " + name;
 }
 
-bool OpContext::is_none(std::string_view parameter) const {
-  if (!op_.has(parameter)) return true;
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* ref = std::get_if<ir::ValueRef>(&held)) return ref->id == ir::kNoValue;
-  return std::holds_alternative<std::monostate>(held);
-}
-
-bool OpContext::is_tensor(std::string_view parameter) const {
-  return !is_none(parameter) && std::holds_alternative<ir::ValueRef>(op_.argument(parameter));
+Value OpContext::read(ir::ValueId id) {
+  const DType dtype = graph().type(id).dtype;
+  need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
+  return resolved(values_.get(id));
 }
 
 Value OpContext::tensor(std::string_view parameter) {
-  const auto* ref = std::get_if<ir::ValueRef>(&op_.argument(parameter));
-  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is not a tensor");
-  const DType dtype = graph().type(ref->id).dtype;
-  need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
-  return resolved(values_.get(ref->id));
+  const ir::ValueId id = value_of(parameter);
+  demand(id != ir::kNoValue, "a tensor argument that is not a tensor");
+  return read(id);
 }
 
 std::optional<Value> OpContext::optional_tensor(std::string_view parameter) {
@@ -156,14 +148,8 @@ std::optional<Value> OpContext::optional_tensor(std::string_view parameter) {
 
 std::vector<std::optional<Value>> OpContext::optional_tensors(std::string_view parameter) {
   std::vector<std::optional<Value>> values;
-  for (const ir::ValueRef ref : std::get<std::vector<ir::ValueRef>>(op_.argument(parameter))) {
-    if (ref.id == ir::kNoValue) {
-      values.emplace_back();
-      continue;
-    }
-    const DType dtype = graph().type(ref.id).dtype;
-    need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
-    values.emplace_back(resolved(values_.get(ref.id)));
+  for (const ir::ValueId id : values_of(parameter)) {
+    values.push_back(id == ir::kNoValue ? std::nullopt : std::optional(read(id)));
   }
   return values;
 }
@@ -176,119 +162,28 @@ std::vector<Value> OpContext::tensors(std::string_view parameter) {
 }
 
 const ir::Blob* OpContext::constant(std::string_view parameter) const {
-  const auto* ref = std::get_if<ir::ValueRef>(&op_.argument(parameter));
-  const bool is_one = ref != nullptr && ref->id != ir::kNoValue && graph().is_constant(ref->id);
-  return is_one ? &graph().blob(ref->id) : nullptr;
+  if (!is_tensor(parameter)) return nullptr;
+  const ir::ValueId id = value_of(parameter);
+  return graph().is_constant(id) ? &graph().blob(id) : nullptr;
 }
 
 std::string OpContext::constant_name(std::string_view parameter) const {
-  return graph().value(std::get<ir::ValueRef>(op_.argument(parameter)).id).name;
-}
-
-std::int64_t OpContext::integer(std::string_view parameter) const {
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* value = std::get_if<std::int64_t>(&held)) return *value;
-  if (const auto* value = std::get_if<bool>(&held)) return *value ? 1 : 0;
-  if (const auto* value = std::get_if<double>(&held)) return static_cast<std::int64_t>(*value);
-  fail("its argument '" + std::string(parameter) + "' is not an integer");
-}
-
-std::int64_t OpContext::integer(std::string_view parameter, std::int64_t if_none) const {
-  return is_none(parameter) ? if_none : integer(parameter);
-}
-
-double OpContext::number(std::string_view parameter) const {
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* value = std::get_if<double>(&held)) return *value;
-  return static_cast<double>(integer(parameter));
-}
-
-double OpContext::number(std::string_view parameter, double if_none) const {
-  return is_none(parameter) ? if_none : number(parameter);
-}
-
-bool OpContext::flag(std::string_view parameter) const {
-  return !is_none(parameter) && integer(parameter) != 0;
-}
-
-std::string OpContext::text(std::string_view parameter) const {
-  return is_none(parameter) ? "" : std::get<std::string>(op_.argument(parameter));
-}
-
-std::vector<std::int64_t> OpContext::ints(std::string_view parameter) const {
-  if (is_none(parameter)) return {};
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* one = std::get_if<std::int64_t>(&held)) return {*one};
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&held)) return *list;
-  return {};
-}
-
-std::vector<double> OpContext::numbers(std::string_view parameter) const {
-  if (is_none(parameter)) return {};
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* list = std::get_if<std::vector<double>>(&held)) return *list;
-  const std::vector<std::int64_t> whole = ints(parameter);
-  return {whole.begin(), whole.end()};
-}
-
-std::vector<bool> OpContext::flags(std::string_view parameter) const {
-  if (is_none(parameter)) return {};
-  const auto* list = std::get_if<std::vector<bool>>(&op_.argument(parameter));
-  return list == nullptr ? std::vector<bool>() : *list;
-}
-
-std::optional<DType> OpContext::dtype(std::string_view parameter) const {
-  if (is_none(parameter)) return std::nullopt;
-  return std::get<DType>(op_.argument(parameter));
-}
-
-std::int64_t OpContext::dim(std::string_view parameter, std::int64_t rank) const {
-  const std::int64_t dim = integer(parameter);
-  return dim < 0 ? dim + std::max<std::int64_t>(rank, 1) : dim;
-}
-
-std::vector<std::int64_t> OpContext::dims(std::string_view parameter, std::int64_t rank) const {
-  std::vector<std::int64_t> dims = ints(parameter);
-  for (std::int64_t& dim : dims) dim += dim < 0 ? std::max<std::int64_t>(rank, 1) : 0;
-  if (rank == 0) return {};
-  if (dims.empty()) {
-    for (std::int64_t i = 0; i < rank; ++i) dims.push_back(i);
-  }
-  return dims;
+  return graph().value(value_of(parameter)).name;
 }
 
 Value OpContext::operand(std::string_view parameter, DType dtype) {
   if (is_tensor(parameter)) {
-    const ir::ValueId id = std::get<ir::ValueRef>(op_.argument(parameter)).id;
-    const Value value = values_.get(id);
+    const Value value = values_.get(value_of(parameter));
     // An element-wise operator may go along with the kernel before it.
     return value.pending && value.dtype == dtype ? value : cast(tensor(parameter), dtype);
   }
-  const ir::Argument& held = op_.argument(parameter);
-  if (const auto* real = std::get_if<double>(&held)) return filled(*real, dtype);
-  return filled(integer(parameter), dtype);
-}
-
-DType OpContext::promoted(const std::vector<std::string>& parameters) const {
-  std::vector<ir::PromotionOperand> operands;
-  for (const std::string& parameter : parameters) {
-    const ir::Argument& held = op_.argument(parameter);
-    if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
-      const ir::TensorType& type = graph().type(ref->id);
-      operands.push_back(
-          {type.dtype, type.shape.empty() ? ir::OperandKind::kZeroDim : ir::OperandKind::kTensor});
-    } else if (std::holds_alternative<bool>(held)) {
-      operands.push_back({DType::kBool, ir::OperandKind::kNumber});
-    } else {
-      const bool whole = std::holds_alternative<std::int64_t>(held);
-      operands.push_back({whole ? DType::kInt64 : DType::kFloat64, ir::OperandKind::kNumber});
-    }
-  }
-  return ir::result_type(operands);
+  const DType own = scalar_type(parameter);
+  return own == DType::kBool || own == DType::kInt64 ? filled(integer(parameter), dtype)
+                                                     : filled(number(parameter), dtype);
 }
 
 bool OpContext::is_used(std::size_t i) const {
-  const ir::ValueId id = op_.result(i);
+  const ir::ValueId id = op().result(i);
   return id != ir::kNoValue && values_.is_used(id);
 }
 
@@ -297,26 +192,26 @@ void OpContext::write(ir::ValueId id, Value value) {
   const ir::TensorType& type = graph().type(id);
   need(has_type(type.dtype), "its result is " + std::string(name_of(type.dtype)));
   require(value.dtype == type.dtype && value.shape == type.shape, Code::kInternal,
-          op_.signature->qualified_name() + ": its C++ makes " + std::string(name_of(value.dtype)) +
-              to_string(value.shape) + " where PyTorch has " + std::string(name_of(type.dtype)) +
-              to_string(type.shape));
+          op().signature->qualified_name() + ": its C++ makes " +
+              std::string(name_of(value.dtype)) + to_string(value.shape) + " where PyTorch has " +
+              std::string(name_of(type.dtype)) + to_string(type.shape));
   if (value.buffer == kNoBuffer) value.origins.insert(origin());
   values_.set(id, std::move(value));
 }
 
 void OpContext::set(std::size_t i, Value value) {
-  write(op_.results.at(i).values.at(0), std::move(value));
+  write(op().results.at(i).values.at(0), std::move(value));
 }
 
 void OpContext::set_list(std::size_t i, std::vector<Value> values) {
-  const ir::Result& result = op_.results.at(i);
+  const ir::Result& result = op().results.at(i);
   demand(result.values.size() == values.size(), "a list of results of another length");
   for (std::size_t k = 0; k < values.size(); ++k) write(result.values[k], std::move(values[k]));
 }
 
 void OpContext::fail(const std::string& reason) const {
-  std::string message = op_.signature->qualified_name();
-  if (op_.source.known()) message += " (" + op_.source.to_string() + ")";
+  std::string message = op().signature->qualified_name();
+  if (op().source.known()) message += " (" + op().source.to_string() + ")";
   throw Error(Code::kNoCpp,
               message + " cannot be exported to C++: " + reason +
                   ". Export the node with export_with='onnx', or let it become ONNX by itself with "

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "export/cpp/program.h"
 #include "export/cpp/value.h"
 #include "ir/graph.h"
+#include "ir/op_arguments.h"
 #include "leapp/error.h"
 
 namespace leapp::cpp_export {
@@ -47,22 +47,17 @@ class ValueMap {
   std::vector<bool> written_;
 };
 
-class OpContext {
+class OpContext : public ir::OpArguments {
  public:
-  OpContext(ValueMap& values, const ir::Op& op) : values_(values), op_(op) {}
+  OpContext(ValueMap& values, const ir::Op& op)
+      : OpArguments(values.graph(), op), values_(values) {}
 
-  const ir::Op& op() const noexcept { return op_; }
-  const ir::Graph& graph() const noexcept { return values_.graph(); }
   Program& program() const noexcept { return values_.program(); }
   ValueMap& values() const noexcept { return values_; }
   /// Returns "policy.py:42 in act: aten::tanh".
   std::string origin() const;
 
-  // ---- arguments ----
-  bool has(std::string_view parameter) const { return op_.has(parameter); }
-  /// Returns whether the argument is None, or a parameter that this overload does not have.
-  bool is_none(std::string_view parameter) const;
-  bool is_tensor(std::string_view parameter) const;
+  // ---- arguments, in addition to those that ir::OpArguments reads ----
   Value tensor(std::string_view parameter);
   std::optional<Value> optional_tensor(std::string_view parameter);
   /// Returns a list of tensors; nothing for those that are None.
@@ -71,29 +66,13 @@ class OpContext {
   /// Returns the constant of a tensor, or null if it is not a constant.
   const ir::Blob* constant(std::string_view parameter) const;
   std::string constant_name(std::string_view parameter) const;
-  std::int64_t integer(std::string_view parameter) const;
-  std::int64_t integer(std::string_view parameter, std::int64_t if_none) const;
-  double number(std::string_view parameter) const;
-  double number(std::string_view parameter, double if_none) const;
-  bool flag(std::string_view parameter) const;
-  std::string text(std::string_view parameter) const;
-  std::vector<std::int64_t> ints(std::string_view parameter) const;
-  std::vector<double> numbers(std::string_view parameter) const;
-  std::vector<bool> flags(std::string_view parameter) const;
-  std::optional<DType> dtype(std::string_view parameter) const;
-  /// Returns a dimension, from the front; `rank` counts the dimensions it may be one of.
-  std::int64_t dim(std::string_view parameter, std::int64_t rank) const;
-  /// Returns several dimensions; all of them if the list is empty or None.
-  std::vector<std::int64_t> dims(std::string_view parameter, std::int64_t rank) const;
   /// Returns a tensor or a number as a value of that type.
   Value operand(std::string_view parameter, DType dtype);
-  /// Returns PyTorch's type for an operation over these operands (tensors or numbers).
-  DType promoted(const std::vector<std::string>& parameters) const;
 
   // ---- results ----
-  std::size_t result_count() const noexcept { return op_.results.size(); }
-  DType result_dtype(std::size_t i = 0) const { return graph().type(op_.result(i)).dtype; }
-  const Shape& result_shape(std::size_t i = 0) const { return graph().type(op_.result(i)).shape; }
+  std::size_t result_count() const noexcept { return op().results.size(); }
+  DType result_dtype(std::size_t i = 0) const { return graph().type(op().result(i)).dtype; }
+  const Shape& result_shape(std::size_t i = 0) const { return graph().type(op().result(i)).shape; }
   bool is_used(std::size_t i) const;
   void set(std::size_t i, Value value);
   void set(Value value) { set(0, std::move(value)); }
@@ -107,10 +86,11 @@ class OpContext {
   }
 
  private:
+  [[noreturn]] void refuse(const std::string& reason) const override { fail(reason); }
+  Value read(ir::ValueId id);
   void write(ir::ValueId id, Value value);
 
   ValueMap& values_;
-  const ir::Op& op_;
 };
 
 }  // namespace leapp::cpp_export

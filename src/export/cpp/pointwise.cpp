@@ -25,7 +25,7 @@ void add_row(GeneratorRegistry& registry, const Row& row) {
       const DType type =
           row.type == RowType::kResult ? context.result_dtype() : context.promoted(row.operands);
       std::vector<Value> operands;
-      for (const std::string& parameter : row.operands) {
+      for (const std::string_view parameter : row.operands) {
         operands.push_back(context.operand(parameter, type));
       }
       return apply(context, row.text, std::move(operands), row.kernel);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "export/cpp/op_context.h"
@@ -13,10 +14,10 @@ namespace leapp::cpp_export {
 enum class RowType { kResult, kPromoted };
 
 struct Row {
-  std::vector<std::string> names;     ///< without "aten::"
-  std::vector<std::string> operands;  ///< parameters, tensors or numbers
-  std::string text;                   ///< "$0" is the first operand
-  std::string kernel;                 ///< the file of kernels/ that it calls; may be empty
+  std::vector<std::string> names;          ///< without "aten::"
+  std::vector<std::string_view> operands;  ///< parameters, tensors or numbers
+  std::string text;                        ///< "$0" is the first operand
+  std::string kernel;                      ///< the file of kernels/ that it calls; may be empty
   RowType type = RowType::kResult;
 };
 

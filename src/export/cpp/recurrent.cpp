@@ -12,21 +12,14 @@ struct Cell {
   std::int64_t hidden = 0;
 };
 
-const ir::Blob* constant_of(const OpContext& context, ir::ValueRef ref) {
-  return ref.id != ir::kNoValue && context.graph().is_constant(ref.id)
-             ? &context.graph().blob(ref.id)
-             : nullptr;
-}
-
-// Takes weights and biases by reference: w_ih, w_hh, and b_ih, b_hh if there are any.
-Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir::ValueRef>& refs) {
+// Takes weights and biases: w_ih, w_hh, and b_ih, b_hh if there are any.
+Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir::ValueId>& given) {
   Program& program = context.program();
   std::vector<BufferId> weights;
-  for (const ir::ValueRef ref : refs) {
-    if (ref.id == ir::kNoValue) continue;
-    const ir::Blob* blob = constant_of(context, ref);
-    context.need(blob != nullptr, "its weights are not constants");
-    weights.push_back(program.add_weight(*blob, context.graph().value(ref.id).name));
+  for (const ir::ValueId id : given) {
+    if (id == ir::kNoValue) continue;
+    context.need(context.graph().is_constant(id), "its weights are not constants");
+    weights.push_back(program.add_weight(context.graph().blob(id), context.graph().value(id).name));
   }
   context.need(weights.size() == 2 || weights.size() == 4, "it projects its hidden state");
   weights.resize(4, kNoBuffer);
@@ -68,7 +61,7 @@ void generate_layers(OpContext& context, const std::string& kind) {
   Value x = context.tensor("input");
   if (batch_first) x = transposed(x, 0, 1);
   x = program.stored(x);
-  const auto params = std::get<std::vector<ir::ValueRef>>(context.op().argument("params"));
+  const auto params = context.values_of("params");
   const std::int64_t layers = context.integer("num_layers");
   const std::int64_t ways = context.flag("bidirectional") ? 2 : 1;
   const std::size_t each = params.size() / static_cast<std::size_t>(layers * ways);
@@ -107,11 +100,9 @@ void generate_layers(OpContext& context, const std::string& kind) {
 
 void generate_cell(OpContext& context, const std::string& kind) {
   Program& program = context.program();
-  std::vector<ir::ValueRef> refs;
-  for (const char* name : {"w_ih", "w_hh", "b_ih", "b_hh"}) {
-    if (!context.is_none(name)) refs.push_back(std::get<ir::ValueRef>(context.op().argument(name)));
-  }
-  const Cell cell = make_cell(context, kind, refs);
+  std::vector<ir::ValueId> given;
+  for (const char* name : {"w_ih", "w_hh", "b_ih", "b_hh"}) given.push_back(context.value_of(name));
+  const Cell cell = make_cell(context, kind, given);
   const Value x = program.stored(context.tensor("input"));
   const std::vector<Value> initial =
       kind == "LstmCell" ? context.tensors("hx") : std::vector<Value>{context.tensor("hx")};

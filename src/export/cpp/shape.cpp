@@ -272,8 +272,7 @@ Value shuffled(OpContext& context, const Shape& parts, const Ints& order) {
 }
 
 Value generate_pixel_shuffle(OpContext& context, bool back) {
-  const Shape shape =
-      context.graph().type(std::get<ir::ValueRef>(context.op().argument("self")).id).shape;
+  const Shape shape = context.graph().type(context.value_of("self")).shape;
   const std::int64_t factor = context.integer(back ? "downscale_factor" : "upscale_factor");
   const std::int64_t rows = shape[shape.size() - 2];
   const std::int64_t columns = shape.back();

@@ -4,9 +4,7 @@
 // exactly ends in fail(), which names the operation and the user's line.
 #pragma once
 
-#include <complex>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +13,7 @@
 #include "export/onnx/builder.h"
 #include "export/onnx/ops.h"
 #include "ir/graph.h"
+#include "ir/op_arguments.h"
 #include "leapp/error.h"
 
 namespace leapp::onnx_export {
@@ -49,20 +48,15 @@ class OpError : public Error {
   using Error::Error;
 };
 
-class OpContext {
+class OpContext : public ir::OpArguments {
  public:
   OpContext(ValueMap& values, const ir::Op& op, Part part = Part::kWhole)
-      : values_(values), op_(op), part_(part) {}
+      : OpArguments(values.graph(), op), values_(values), part_(part) {}
 
-  const ir::Op& op() const noexcept { return op_; }
   Builder& builder() const noexcept { return values_.builder(); }
-  const ir::Graph& graph() const noexcept { return values_.graph(); }
   int opset() const noexcept { return builder().opset(); }
 
-  // ---- arguments ----
-  bool has(std::string_view parameter) const { return op_.has(parameter); }
-  /// Returns whether the argument is None, or a parameter that this overload does not have.
-  bool is_none(std::string_view parameter) const;
+  // ---- arguments, in addition to those that ir::OpArguments reads ----
   /// Returns a tensor; fails for complex ones, which only converters that know them may take.
   Value tensor(std::string_view parameter);
   /// Undefined when None.
@@ -72,30 +66,13 @@ class OpContext {
   /// Returns any tensor as real and imaginary part in a last dimension of size two.
   Value complex_tensor(std::string_view parameter);
   bool is_complex_tensor(std::string_view parameter) const;
-  std::int64_t integer(std::string_view parameter) const;
-  std::int64_t integer(std::string_view parameter, std::int64_t if_none) const;
-  /// Returns a float, or a Scalar that is not complex.
-  double number(std::string_view parameter) const;
-  double number(std::string_view parameter, double if_none) const;
-  bool flag(std::string_view parameter) const;
-  std::string text(std::string_view parameter) const;
-  /// Returns int[]; a single int counts as a list of one, None as an empty list.
-  std::vector<std::int64_t> ints(std::string_view parameter) const;
-  std::vector<double> numbers(std::string_view parameter) const;
-  std::vector<bool> flags(std::string_view parameter) const;
-  std::optional<DType> dtype(std::string_view parameter) const;
   /// Returns a Scalar as a 0-d constant of the given type, exact for every integer.
   Value scalar_argument(std::string_view parameter, DType dtype);
-  /// True if a Scalar is a bool, an integer or a floating point number.
-  enum class ScalarKind { kBool, kInteger, kFloat, kComplex };
-  ScalarKind scalar_kind(std::string_view parameter) const;
   /// Returns a tensor, or a Scalar as a 0-d constant of PyTorch's type for it.
   Value operand(std::string_view parameter);
-  /// Returns PyTorch's type for an operation over these operands (tensors or Scalars).
-  DType promoted(std::initializer_list<std::string_view> parameters);
 
   // ---- results ----
-  std::size_t result_count() const noexcept { return op_.results.size(); }
+  std::size_t result_count() const noexcept { return op().results.size(); }
   /// Returns the element type and shape that PyTorch found for a result.
   Type result_type(std::size_t i = 0) const;
   DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
@@ -128,7 +105,7 @@ class OpContext {
   /// Whether an operand or a result is complex.
   bool touches_complex() const;
   /// Does the same operation, seen in its real or imaginary parts only.
-  OpContext part(Part part) const { return {values_, op_, part}; }
+  OpContext part(Part part) const { return {values_, op(), part}; }
   /// Gives a value of the IR its parts; the imaginary one is left out where it is real.
   void set_parts(ir::ValueId id, Value real, Value imaginary);
   /// Returns the values that the converter set, by value of the IR; only kept while it sees one
@@ -136,12 +113,13 @@ class OpContext {
   const std::unordered_map<ir::ValueId, Value>& parts() const noexcept { return parts_; }
 
  private:
-  const ir::Argument& argument(std::string_view parameter) const;
+  [[noreturn]] void refuse(const std::string& reason) const override { fail(reason); }
+  /// Returns the value of a tensor that must be given.
+  ir::ValueId given(std::string_view parameter) const;
   Value read(ir::ValueId id);
   void write(ir::ValueId id, Value value);
 
   ValueMap& values_;
-  const ir::Op& op_;
   Part part_;
   std::unordered_map<ir::ValueId, Value> parts_;
 };

@@ -254,11 +254,10 @@ Value convert_cubic(OpContext& context) {
 /// Returns whether the image was converted from integers. Its resized values are probably rounded
 /// again, so the last bit can decide between two integers.
 bool holds_integers(OpContext& context) {
-  const auto* image =
-      std::get_if<ir::ValueRef>(&context.op().argument(context.has("input") ? "input" : "self"));
-  if (context.result_dtype() != DType::kFloat32 || image == nullptr) return false;
+  const ir::ValueId image = context.value_of(context.has("input") ? "input" : "self");
+  if (context.result_dtype() != DType::kFloat32 || image == ir::kNoValue) return false;
   for (const ir::Op& op : context.graph().ops()) {
-    if (op.result() != image->id || op.signature->name.find("to") == std::string::npos) continue;
+    if (op.result() != image || op.signature->name.find("to") == std::string::npos) continue;
     const auto* from = std::get_if<ir::ValueRef>(&op.arguments.front());
     return from != nullptr && is_integer(context.graph().type(from->id).dtype);
   }
