@@ -14,15 +14,13 @@ struct ReplayArguments {
   std::string recording;
   std::string yaml;
   bool json = false;
-  double rtol = ReplayOptions{}.rtol;
-  double atol = ReplayOptions{}.atol;
+  Tolerance tolerance = ReplayOptions{}.tolerance;
   std::string policy;
   EngineFlags engine;
 };
 
 int run_replay(const ReplayArguments& arguments) {
-  const ReplayOptions options{arguments.engine.options(), arguments.rtol, arguments.atol,
-                              arguments.policy};
+  const ReplayOptions options{arguments.engine.options(), arguments.tolerance, arguments.policy};
   const ReplayReport report = replay(arguments.recording, arguments.yaml, options);
   const auto& difference = report.difference;
   if (arguments.json) {
@@ -56,10 +54,10 @@ Command add_replay(CLI::App& program) {
   app->add_option("recording", arguments->recording, "an .mcap file of a controller")->required();
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
-  app->add_option("--rtol", arguments->rtol, "relative tolerance")
+  app->add_option("--rtol", arguments->tolerance.rtol, "relative tolerance")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app->add_option("--atol", arguments->atol, "absolute tolerance")
+  app->add_option("--atol", arguments->tolerance.atol, "absolute tolerance")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app->add_option("--policy", arguments->policy, "the policy of a supervisor's recording");

@@ -1,8 +1,10 @@
-// Compares the results of an exported model with the trace.
+// The comparison of two tensors that all of LEAPP uses: an exported model with what was traced, a
+// bundle with the program that a shadow run follows, a replay with a recording, merged nodes with
+// single ones, weights with weights. `traced` counts as right, `exported` is the other.
 //
 // A value is close when |exported - traced| <= atol + rtol * |traced|. NaN and infinity are close
-// to themselves: a masked logit is -inf on both sides, which is right. Integers and bools use the
-// same formula, with exact differences.
+// to themselves: a masked logit is -inf on both sides, which is right. Integers and bools use
+// the same formula, with exact differences.
 #pragma once
 
 #include <array>
@@ -12,24 +14,12 @@
 #include <vector>
 
 #include "leapp/tensor_view.h"
+#include "leapp/tolerance.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
 
-struct Tolerance {
-  double rtol = 1e-3;
-  double atol = 1e-5;
-
-  bool operator==(const Tolerance&) const = default;
-};
-
-/// Returns the tolerance for elements of a type: unless another one is requested, half precision
-/// gets two of its own steps, because it is coarser than the default.
-LEAPP_EXPORT Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept;
-/// Returns "rtol=0.001, atol=1e-05".
-LEAPP_EXPORT std::string to_string(const Tolerance& tolerance);
-
-/// One of the two tensors. Complex values are represented by their magnitude.
+/// A summary of one of the two tensors. Complex values are represented by their magnitude.
 struct SideSummary {
   DType dtype = DType::kFloat32;
   Shape shape;
@@ -54,6 +44,13 @@ struct DifferenceSummary {
 
 inline constexpr std::array<double, 5> kPercentileRanks = {0.5, 0.75, 0.9, 0.99, 0.995};
 
+/// An element that is not close, by its index into the whole tensor.
+struct ElementMismatch {
+  std::int64_t index = -1;  ///< -1: no element
+  double traced = 0;        ///< complex values by their magnitude
+  double exported = 0;
+};
+
 /// The outcome. Of compare(), `traced`, `exported` and `difference` are filled in only where there
 /// is something to tell: a pass without NaN and infinity costs one look at each element.
 struct Comparison {
@@ -69,6 +66,8 @@ struct Comparison {
   Tolerance tolerance;
   std::int64_t elements = 0;
   std::int64_t mismatched = 0;  ///< elements that are not close
+  ElementMismatch first;
+  ElementMismatch worst;  ///< NaN or infinity on one side alone is further off than any number
   SideSummary traced;
   SideSummary exported;
   DifferenceSummary difference;
@@ -83,7 +82,7 @@ struct Comparison {
 LEAPP_EXPORT Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
                                 const Tolerance& asked = {});
 
-/// Does the same with every figure filled in, also where everything is close.
+/// Compares two tensors and fills in every figure, also if everything is close.
 LEAPP_EXPORT Comparison compare_in_full(const ConstTensorView& traced,
                                         const ConstTensorView& exported,
                                         const Tolerance& asked = {});
@@ -91,7 +90,7 @@ LEAPP_EXPORT Comparison compare_in_full(const ConstTensorView& traced,
 /// Returns "close", "shape", "dtype", "non_finite" or "values".
 LEAPP_EXPORT std::string_view name_of(Comparison::Verdict verdict) noexcept;
 
-/// Returns the outcome in one sentence, without saying which tensor it was:
+/// Returns the outcome in one sentence that does not name the tensor:
 /// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".
 LEAPP_EXPORT std::string headline(const Comparison& comparison);
 

@@ -28,6 +28,7 @@
 #include "leapp/error.h"
 #include "leapp/metadata.h"
 #include "leapp/semantics.h"
+#include "leapp/tolerance.h"
 #include "leapp/tools/inventory.h"
 #include "leapp/trace/diagnostic.h"
 #include "leapp/trace/node_outcome.h"
@@ -91,9 +92,8 @@ struct CompileOptions {
   std::optional<bool> verbose = {};
   bool validate = true;
   bool dry_run = false;
-  double rtol = 1e-3;
-  double atol = 1e-5;
-  bool strict = true;  ///< throw when a node fails validation
+  Tolerance tolerance = {};  ///< of exported models against what was traced
+  bool strict = true;        ///< throw when a node fails validation
   /// Throw kUnacknowledged if a node exports a constant, other than parameters and buffers, that
   /// OutputOptions::constants does not acknowledge.
   bool strict_constants = false;

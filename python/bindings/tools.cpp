@@ -35,7 +35,7 @@ py::object replay_to_python(const std::filesystem::path& recording,
                             const std::string& policy) {
   const ReplayReport report = [&] {
     const py::gil_scoped_release release;
-    return replay(recording, bundle, {.runtime = {}, .rtol = rtol, .atol = atol, .policy = policy});
+    return replay(recording, bundle, {.runtime = {}, .tolerance = {rtol, atol}, .policy = policy});
   }();
   py::dict result;
   result["ticks"] = report.ticks;

@@ -48,8 +48,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
   options.verbose = verbose;
   options.validate = validate;
   options.dry_run = dry_run;
-  options.rtol = rtol;
-  options.atol = atol;
+  options.tolerance = {rtol, atol};
   options.strict = strict;
   options.golden = golden;
   options.thorough = thorough;

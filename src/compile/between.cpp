@@ -1,12 +1,11 @@
 #include "compile/between.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/allclose.h>
-#include <ATen/ops/equal.h>
 
 #include "base/find.h"
 #include "compile/rerun.h"
 #include "interop/convert.h"
+#include "rehearse/model_run.h"
 #include "state/names.h"
 #include "trace/constant.h"
 
@@ -25,9 +24,9 @@ constexpr const char* kNotKept =
     "cannot be repeated";
 
 bool are_same(const at::Tensor& a, const at::Tensor& b) {
-  const bool rounds = a.is_floating_point() || a.is_complex();
-  return trace::same_type(a, b) &&
-         (rounds ? at::allclose(a, b, 1e-5, 1e-6, true) : at::equal(a, b));
+  if (!trace::same_type(a, b)) return false;
+  const Tolerance tolerance = exact_unless_rounded(interop::to_dtype(a.scalar_type()), kRepeated);
+  return rehearse::agree(interop::on_host(a), interop::on_host(b), tolerance);
 }
 
 std::size_t position_of(const std::vector<NodePort>& ports, const std::string& name) {

@@ -86,7 +86,7 @@ void write_initial_values(const std::vector<ExportedNode>& nodes, const std::fil
     for (const PortRef& target : wire.targets) {
       const ExportedNode* node = find_node(nodes, target.node);
       const at::Tensor value =
-          rehearse::on_host(node->input_value(0, node->input_name(target.port)));
+          interop::on_host(node->input_value(0, node->input_name(target.port)));
       if (!value.defined()) continue;
       keep.push_back(value);
       values.emplace_back(target, interop::view_of(keep.back()));

@@ -304,8 +304,8 @@ class Compiler {
       return outcomes;
     }
     const std::filesystem::path log_path = session_.folder() / "log.txt";
-    rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(),
-                                                   log_path, tolerance_, external_, checkpoint_);
+    rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path,
+                                                   tolerance_, external_, checkpoint_);
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
     const std::string failures = describe_failures(rollout.outcomes);
@@ -356,7 +356,7 @@ class Compiler {
   session::ExternalBackend* const external_;                   // or null
   session::FrontEnd* const front_end_ = session_.front_end();  // or null
   const bool dry_run_ = options_.dry_run || session_.options().dry_run;
-  const Tolerance tolerance_ = {options_.rtol, options_.atol};
+  const Tolerance tolerance_ = options_.tolerance;
   const Checkpoint checkpoint_{options_.cancelled};
   std::vector<const Node*> recorded_ = session_.nodes();
   std::map<session::NodeId, Node> changed_;  // nodes that contain computation between nodes

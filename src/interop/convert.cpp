@@ -80,6 +80,14 @@ at::Tensor to_tensor(const ir::Blob& blob) {
   return blob.type.device == "cpu" ? host : host.to(c10::Device(blob.type.device));
 }
 
+at::Tensor on_host(const at::Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) {
+    return tensor;
+  }
+  return tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
+}
+
 ConstTensorView view_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr(), to_dtype(tensor.scalar_type()), tensor.sizes().vec()};
 }

@@ -27,6 +27,10 @@ ir::Blob to_blob(const at::Tensor& tensor);
 /// Returns a tensor over the blob's memory, which it keeps alive.
 at::Tensor to_tensor(const ir::Blob& blob);
 
+/// Returns the elements in contiguous host memory; shares them if they are there already. An
+/// undefined tensor stays undefined.
+at::Tensor on_host(const at::Tensor& tensor);
+
 /// Returns the elements of a contiguous CPU tensor; the tensor must outlive the view.
 ConstTensorView view_of(const at::Tensor& tensor);
 

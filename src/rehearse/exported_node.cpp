@@ -57,11 +57,6 @@ at::Tensor ExportedNode::output_value(std::size_t pass, const std::string& name)
   return values_of(find_state(name), pass).after;
 }
 
-Tolerance ExportedNode::tolerance_of(std::size_t output, const Tolerance& wanted) const {
-  if (output >= output_precisions.size()) return wanted;
-  return tolerance_for(output_precisions[output], wanted);
-}
-
 const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, NodeId id) {
   return find_in(nodes, id, [](const ExportedNode& node) { return node.node().id; });
 }

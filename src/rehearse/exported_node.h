@@ -40,8 +40,6 @@ struct ExportedNode {
   /// What a pass took in or put out under the name it was annotated with; undefined if nothing.
   at::Tensor input_value(std::size_t pass, const std::string& name) const;
   at::Tensor output_value(std::size_t pass, const std::string& name) const;
-  /// The tolerance of one output of the model, where `wanted` is that of all.
-  Tolerance tolerance_of(std::size_t output, const Tolerance& wanted) const;
 };
 
 /// The node with that id or name; nullptr where it was not exported.

@@ -2,13 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
-#include "interop/convert.h"
-
 namespace leapp::rehearse {
-
-at::Tensor on_host(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.to(at::kCPU).contiguous() : tensor;
-}
 
 std::vector<ConstTensorView> views_of(const Tensors& tensors) {
   std::vector<ConstTensorView> views;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "interop/convert.h"
 #include "leapp/bundle.h"
 #include "leapp/comparison.h"
 #include "leapp/engine.h"
@@ -13,8 +14,8 @@ namespace leapp::rehearse {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Contiguous and in host memory, as views and engines need it; undefined stays undefined.
-at::Tensor on_host(const at::Tensor& tensor);
+using interop::on_host;
+
 /// The tensors, which are on the host, must outlive the views.
 std::vector<ConstTensorView> views_of(const Tensors& tensors);
 

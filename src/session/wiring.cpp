@@ -1,12 +1,11 @@
 #include "session/wiring.h"
 
-#include <ATen/ops/equal.h>
-
 #include <algorithm>
 
 #include "session/between_nodes.h"
 #include "session/placed_error.h"
 #include "session/ports.h"
+#include "trace/constant.h"
 
 namespace leapp::session {
 namespace {
@@ -99,9 +98,7 @@ void connect(SessionData& data, SessionNode& node, NodePort& port, const at::Ten
 }
 
 void mirror_tags(SessionData& data, const at::Tensor& source, const at::Tensor& target) {
-  const bool same = source.sizes() == target.sizes() &&
-                    source.scalar_type() == target.scalar_type() && at::equal(source, target);
-  if (!same) {
+  if (!trace::same_value(source, target)) {
     refuse(Code::kMirrorMismatch,
            "mirror_leapp_tags(): source and target do not match. It is for a target that holds "
            "exactly the source's values after a copy.");

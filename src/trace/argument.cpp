@@ -1,8 +1,8 @@
 #include "trace/argument.h"
 
-#include <ATen/ops/equal.h>
-
 #include <sstream>
+
+#include "trace/constant.h"
 
 namespace leapp::trace {
 
@@ -10,7 +10,7 @@ bool same_argument(const c10::IValue& a, const c10::IValue& b) {
   if (a.isTensor() != b.isTensor()) return false;
   if (a.isTensor()) {
     if (a.toTensor().defined() != b.toTensor().defined()) return false;
-    return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
+    return !a.toTensor().defined() || same_value(a.toTensor(), b.toTensor());
   }
   if (a.isDouble() && b.isDouble()) {
     const bool both_nan = a.toDouble() != a.toDouble() && b.toDouble() != b.toDouble();

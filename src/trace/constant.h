@@ -18,7 +18,8 @@ at::Tensor evaluate(const Tape& tape, VarId var);
 
 /// Returns whether both are defined and have the same type and shape.
 bool same_type(const at::Tensor& a, const at::Tensor& b);
-/// Returns whether the tensors also hold the same values.
+/// Returns whether both have the same type and shape and hold the same values, NaN included. It is
+/// the only comparison of recorded tensors.
 bool same_value(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace leapp::trace

@@ -37,7 +37,8 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
   }
   largest_.resize(traced.size());
   for (std::size_t i = 0; i < traced.size(); ++i) {
-    Comparison comparison = compare_in_full(traced[i], exported[i], tolerance_of(i));
+    Comparison comparison =
+        compare_in_full(traced[i], exported[i], tolerance_for(precisions_, i, tolerance_));
     largest_[i] = std::max(largest_[i], comparison.difference.max);
     elements_ += comparison.elements;
     nan_ += comparison.traced.nan;
@@ -58,11 +59,6 @@ SampleOutcome& NodeValidation::begin(std::size_t sample) {
 
 std::string NodeValidation::name_of_output(std::size_t output) const {
   return output < output_names_.size() ? output_names_[output] : std::to_string(output);
-}
-
-Tolerance NodeValidation::tolerance_of(std::size_t output) const {
-  if (output >= precisions_.size()) return tolerance_;
-  return tolerance_for(precisions_[output], tolerance_);
 }
 
 void NodeValidation::report(std::size_t sample, std::size_t output,
@@ -100,10 +96,11 @@ NodeOutcome NodeValidation::finish(std::string not_compared) {
                              std::to_string(samples_.size()) +
                              (samples_.size() == 1 ? " sample)" : " samples)"));
     for (std::size_t i = 0; i < output_names_.size(); ++i) {
-      if (tolerance_of(i) == tolerance_) continue;
+      const Tolerance own = tolerance_for(precisions_, i, tolerance_);
+      if (own == tolerance_) continue;
       log(LogLevel::kInfo, "    " + node_ + "/" + output_names_[i] + " was computed in " +
                                std::string(name_of(precisions_[i])) + ", and compared with " +
-                               to_string(tolerance_of(i)) + ": it differs by at most " +
+                               to_string(own) + ": it differs by at most " +
                                short_number(i < largest_.size() ? largest_[i] : 0));
     }
   } else if (!first_failed_ && error_.empty()) {

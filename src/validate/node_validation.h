@@ -46,7 +46,6 @@ class LEAPP_EXPORT NodeValidation {
   std::string name_of_output(std::size_t output) const;
   void report(std::size_t sample, std::size_t output, const Comparison& comparison) const;
   void fail(std::size_t sample);
-  Tolerance tolerance_of(std::size_t output) const;
 
   std::string node_;
   std::vector<std::string> output_names_;

@@ -42,15 +42,5 @@ TEST(ExportedNodeTest, IsFoundByNumberOrName) {
   EXPECT_EQ(find_node(nodes, "c"), nullptr);
 }
 
-TEST(ExportedNodeTest, AnOutputOfLessPrecisionHasAToleranceOfItsOwn) {
-  const Node node = with_states();
-  ExportedNode made = describe_only(node);
-  const Tolerance wanted;
-  EXPECT_EQ(made.tolerance_of(0, wanted), wanted);  // nothing is known
-  made.output_precisions = {DType::kFloat16, DType::kFloat32};
-  EXPECT_GT(made.tolerance_of(0, wanted).rtol, wanted.rtol);
-  EXPECT_EQ(made.tolerance_of(1, wanted), wanted);
-}
-
 }  // namespace
 }  // namespace leapp::rehearse

@@ -93,6 +93,14 @@ TEST_F(WiringTest, MirroredTagsConnectWhatWasCopiedUnseen) {
   EXPECT_EQ(input("b").source, (PortId{node("a").id, "y"}));
 }
 
+TEST_F(WiringTest, AMirrorMayHoldNaN) {
+  const Tensor y = out("a", in("a", at::full({2}, NAN)) * 2);
+  const Tensor copy = at::full({2}, NAN);
+  annotate::mirror_leapp_tags(y, copy);
+  out("b", in("b", copy) * 3);
+  EXPECT_EQ(input("b").source, (PortId{node("a").id, "y"}));
+}
+
 TEST_F(WiringTest, InsideANodeAMirrorIsTraced) {
   const Tensor x = in("n", at::ones({2}));
   const Tensor copy = at::ones({2});

@@ -1,5 +1,6 @@
 #include "trace/argument.h"
 
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
@@ -34,6 +35,7 @@ TEST(ArgumentTest, ValuesAreTheSameOrNot) {
       {"other lists", list, std::vector<std::int64_t>{1, 3}, false},
       {"tensors", at::ones({2}), at::ones({2}), true},
       {"other tensors", at::ones({2}), at::zeros({2}), false},
+      {"tensors of NaN", at::full({2}, std::nan("")), at::full({2}, std::nan("")), true},
       {"a tensor that is not there", at::Tensor(), at::ones({2}), false},
       {"two of them", at::Tensor(), at::Tensor(), true},
       {"a tensor and a number", at::ones({}), 1, false},

@@ -16,16 +16,16 @@
 #include <string>
 
 #include "leapp/inference_manager.h"
+#include "leapp/tolerance.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
 
 struct ReplayOptions {
   RuntimeOptions runtime = {};
-  /// Values differ when they are further apart than atol + rtol * |recorded|. Two processors may
-  /// round differently; the same one does not.
-  double rtol = 1e-4;
-  double atol = 1e-6;
+  /// Of computed values against those recorded. Two processors may round differently; the same one
+  /// does not.
+  Tolerance tolerance = kReplayed;
   /// The policy of a supervisor's recording; empty for a controller's.
   std::string policy = {};
 };

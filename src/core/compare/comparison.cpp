@@ -11,10 +11,6 @@
 namespace leapp {
 namespace {
 
-using validate::Bool;
-using validate::to_number;
-using validate::with_element_type;
-
 template <typename T>
 constexpr bool kIsExact = std::is_integral_v<T> || std::is_same_v<T, Bool>;
 template <typename T>
@@ -180,19 +176,27 @@ void measure(const ConstTensorView& traced_view, const ConstTensorView& exported
   std::vector<double> differences;
   differences.reserve(static_cast<std::size_t>(result.elements));
   double sum = 0;
+  double furthest = -1;
   std::int64_t worst = -1;
   bool places_differ = false;
+  const auto note = [&](std::int64_t i, double difference) {
+    ++result.mismatched;
+    const ElementMismatch found{i, magnitude(traced[i]), magnitude(exported[i])};
+    if (result.mismatched == 1) result.first = found;
+    if (difference > furthest) result.worst = found;
+    furthest = std::max(furthest, difference);
+  };
   for (std::int64_t i = 0; i < result.elements; ++i) {
     if (!is_finite(traced[i]) || !is_finite(exported[i])) {
       if (!same_non_finite(traced[i], exported[i])) {
         places_differ = true;
-        ++result.mismatched;
+        note(i, std::numeric_limits<double>::infinity());
       }
       continue;
     }
     const double difference = distance(traced[i], exported[i]);
     if (!(difference <= tolerance.atol + tolerance.rtol * std::abs(magnitude(traced[i])))) {
-      ++result.mismatched;
+      note(i, difference);
     }
     differences.push_back(difference);
     sum += difference;
@@ -216,13 +220,6 @@ void measure(const ConstTensorView& traced_view, const ConstTensorView& exported
 }
 
 }  // namespace
-
-Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept {
-  if (asked != Tolerance{}) return asked;
-  if (dtype == DType::kFloat16) return {2e-3, 1e-3};
-  if (dtype == DType::kBFloat16) return {1.6e-2, 8e-3};
-  return asked;
-}
 
 Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
                    const Tolerance& asked) {

@@ -66,10 +66,6 @@ std::string_view name_of(Comparison::Verdict verdict) noexcept {
   return {};
 }
 
-std::string to_string(const Tolerance& tolerance) {
-  return format("rtol=%g, atol=%g", tolerance.rtol, tolerance.atol);
-}
-
 std::string headline(const Comparison& comparison) {
   const std::string tolerance = "(" + to_string(comparison.tolerance) + ")";
   const auto counted = [&](const char* what) {

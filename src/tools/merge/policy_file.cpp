@@ -1,11 +1,11 @@
 #include "merge/policy_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/check.h"
 #include "leapp/contract.h"
+#include "leapp/tolerance.h"
 
 namespace leapp {
 namespace {
@@ -109,8 +109,7 @@ double fitted_scale(const std::vector<PolicyRun>& runs, std::size_t joint, doubl
   const double scale = (high->target[joint] - low->target[joint]) / width;
   for (const PolicyRun& run : runs) {
     const double expected = offset + scale * run.action[joint];
-    if (std::abs(run.target[joint] - expected) <= 1e-4 * std::max(1.0, std::abs(expected)))
-      continue;
+    if (is_close(run.target[joint], expected, kFitted)) continue;
     fail_policy("its target for '" + name +
                 "' is not default_pose + scale * action, which is all such a controller computes");
   }

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "bundle/json_tree.h"
+#include "leapp/comparison.h"
 #include "leapp/error.h"
 #include "replay/mcap_reader.h"
 
@@ -21,6 +22,19 @@ Values to_values(const nlohmann::ordered_json& json) {
   for (const auto& item : json) {
     values.push_back(item.is_number() ? item.get<double>()
                                       : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+/// Returns the elements of a float32 or float64 tensor as a recording has them: NaN stands for NaN
+/// and both infinities.
+Values to_values(const ConstTensorView& view) {
+  Values values(static_cast<std::size_t>(element_count(view.shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = view.dtype == DType::kFloat32
+                             ? static_cast<double>(static_cast<const float*>(view.data)[i])
+                             : static_cast<const double*>(view.data)[i];
+    values[i] = std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN();
   }
   return values;
 }
@@ -143,21 +157,19 @@ class Replayer {
 
   void compare_port(const std::string& name, const Values& recorded, const Tensor& computed) {
     const ConstTensorView view = computed.view();
-    const bool single = view.dtype == DType::kFloat32;
-    if (!single && view.dtype != DType::kFloat64) return;
+    if (view.dtype != DType::kFloat32 && view.dtype != DType::kFloat64) return;
     if (recorded.size() != static_cast<std::size_t>(element_count(view.shape))) {
       fail(name + " has " + std::to_string(recorded.size()) +
            " values, but the output of the bundle has shape " + to_string(view.shape));
     }
-    for (std::size_t i = 0; i < recorded.size(); ++i) {
-      const double now = single ? static_cast<double>(static_cast<const float*>(view.data)[i])
-                                : static_cast<const double*>(view.data)[i];
-      const double bound = options_.atol + options_.rtol * std::abs(recorded[i]);
-      const bool both_are_none = !std::isfinite(recorded[i]) && !std::isfinite(now);
-      if (both_are_none || std::abs(now - recorded[i]) <= bound) continue;
-      report_.difference = ReplayDifference{tick_, name, i, recorded[i], now};
-      return;
-    }
+    const Values now = to_values(view);
+    const ElementMismatch first =
+        leapp::compare({recorded.data(), DType::kFloat64, view.shape},
+                       {now.data(), DType::kFloat64, view.shape}, options_.tolerance)
+            .first;
+    if (first.index < 0) return;
+    report_.difference = ReplayDifference{tick_, name, static_cast<std::size_t>(first.index),
+                                          first.traced, first.exported};
   }
 
   std::string name_;

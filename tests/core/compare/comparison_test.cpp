@@ -8,8 +8,6 @@
 #include <limits>
 #include <vector>
 
-#include "base/element_type.h"
-
 namespace leapp {
 namespace {
 
@@ -167,22 +165,15 @@ TEST(Compare, ComplexValuesGoByMagnitude) {
   EXPECT_THAT(text_of(result), HasSubstr("dtype complex64, magnitudes [5.000000e+00"));
 }
 
-// Bit patterns and values as PyTorch gives them.
-TEST(Elements, SmallFloatsDecode) {
-  using namespace validate;
-  EXPECT_EQ(to_number(Half{0x3C00}), 1.0);
-  EXPECT_EQ(to_number(Half{0xC500}), -5.0);
-  EXPECT_EQ(to_number(Half{0x0001}), std::ldexp(1.0, -24));
-  EXPECT_EQ(to_number(Half{0x7BFF}), 65504.0);
-  EXPECT_EQ(to_number(Half{0xFC00}), -std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(to_number(Half{0x7E00})));
-  EXPECT_EQ(to_number(BFloat16{0x3FC0}), 1.5);
-  EXPECT_EQ(to_number(BFloat16{0x7F80}), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(to_number(Float8E4M3{0x38}), 1.0);
-  EXPECT_EQ(to_number(Float8E4M3{0x7E}), 448.0);
-  EXPECT_TRUE(std::isnan(to_number(Float8E4M3{0x7F})));
-  EXPECT_EQ(to_number(Float8E5M2{0x7B}), 57344.0);
-  EXPECT_EQ(to_number(Float8E5M2{0xFC}), -std::numeric_limits<double>::infinity());
+TEST(Compare, NamesTheFirstAndTheWorstMismatch) {
+  const Comparison numbers = compare_floats({1, 2, 3, 4}, {1, 2.5, 7, 4});
+  EXPECT_EQ(numbers.first.index, 1);
+  EXPECT_EQ(numbers.first.exported, 2.5);
+  EXPECT_EQ(numbers.worst.index, 2);
+  EXPECT_EQ(numbers.worst.traced, 3);
+  // NaN or infinity on one side is further off than any number.
+  EXPECT_EQ(compare_floats({1, 2, kNan, kInf}, {5, 2, 3, 4}).worst.index, 2);
+  EXPECT_EQ(compare_floats({1, kNan}, {1, kNan}).first.index, -1);
 }
 
 TEST(Compare, EveryDTypeCanBeCompared) {
