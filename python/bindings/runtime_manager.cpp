@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/port_suffix.h"
 #include "leapp/inference_manager.h"
 #include "runtime_arrays.h"
 #include "runtime_engine.h"
@@ -260,9 +261,9 @@ class PyManager {
 
   // Zeros of an input's type and shape; what cannot be set is refused by set_input_value().
   Tensor like_input(const std::string& node, const std::string& input) const {
-    const Bundle& bundle = manager_->bundle();
-    const Port* port = bundle.find_input({node, input});
-    if (port == nullptr) port = bundle.find_input({node, input + "_in"});
+    const Port* port = find_as_annotated(input, kInputSuffix, [&](const std::string& name) {
+      return manager_->bundle().find_input({node, name});
+    });
     if (port == nullptr) {
       manager_->value(node, input);  // throws: no such node, or no such port
       throw Error(Code::kUnknownPort, "node '" + node + "' has no input '" + input + "'");

@@ -1,6 +1,6 @@
 #include "compile/draft.h"
 
-#include "base/find.h"
+#include "base/port_suffix.h"
 #include "compile/model_files.h"
 #include "export/cpp/cpp_export.h"
 #include "interop/convert.h"
@@ -128,12 +128,13 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
 
 // ONNX has one namespace for inputs and outputs.
 void rename_for_onnx(Model& model) {
-  for (Port& output : model.outputs) {
-    Port* input = find_in(model.inputs, output.name, &Port::name);
-    if (input == nullptr) continue;
-    input->name += "_in";
-    output.name += "_out";
-  }
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  for (const Port& port : model.inputs) inputs.push_back(port.name);
+  for (const Port& port : model.outputs) outputs.push_back(port.name);
+  separate_names(inputs, outputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) model.inputs[i].name = std::move(inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) model.outputs[i].name = std::move(outputs[i]);
 }
 
 void add_ports(const Draft& draft, ExportedNode& made) {

@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "base/find.h"
+#include "base/unused_name.h"
 
 namespace leapp::state {
 
@@ -34,9 +35,7 @@ std::string unused_name(const Node& node, const std::vector<State>& states,
     }
     return std::ranges::any_of(states, [&](const State& s) { return s.slot.name == name; });
   };
-  std::string name = wish;
-  for (int n = 1; is_taken(name); ++n) name = wish + "_" + std::to_string(n);
-  return name;
+  return leapp::unused_name(wish, is_taken);
 }
 
 }  // namespace leapp::state

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "base/port_suffix.h"
 #include "runtime/golden_replay.h"
 #include "runtime/inspector.h"
 #include "runtime/loader.h"
@@ -93,7 +94,7 @@ class InferenceManager::Impl {
       session_.hold(*external);
       return;
     }
-    const Access* access = find_port(plan().inputs, name, "_in");
+    const Access* access = find_port(plan().inputs, name, kInputSuffix);
     if (access == nullptr || !names_.is_feedback(name)) names_.refuse_to_set(node, input);
     check_fit(name, session_.now(*access), value);
     session_.store(session_.now(*access), value.data).value();

@@ -64,7 +64,7 @@ struct Plan {
 LEAPP_EXPORT Plan make_plan(const Bundle& bundle,
                             const std::vector<std::vector<std::size_t>>& groups);
 
-/// Finds "node/port" as it is or, where the export renamed it, with `suffix` ("_in", "_out").
+/// Finds the port that answers to "node/port", by base/port_suffix.h.
 const Access* find_port(const Plan::PortTable& table, std::string_view name,
                         std::string_view suffix);
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "base/port_suffix.h"
 
 namespace leapp {
 namespace {
@@ -14,19 +15,30 @@ std::vector<std::string> names_of(const std::vector<Port>& ports) {
   return names;
 }
 
-// Each external port by its own name and, where it is free, by the name it was annotated with.
-std::unordered_map<std::string, std::size_t> index_of(const std::vector<std::string>& names,
-                                                      const Plan::PortTable& all,
-                                                      std::string_view suffix) {
+constexpr std::size_t kInternal = static_cast<std::size_t>(-1);
+
+// Every port by its own name; those that are not external too, since they come before a name that a
+// port was annotated with.
+std::unordered_map<std::string, std::size_t> index_of(const std::vector<std::string>& external,
+                                                      const Plan::PortTable& all) {
   std::unordered_map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    index[names[i]] = i;
-    if (std::string annotated = names[i]; annotated.ends_with(suffix)) {
-      annotated.resize(annotated.size() - suffix.size());
-      if (!all.contains(annotated)) index.emplace(annotated, i);
-    }
-  }
+  for (const auto& [name, access] : all) index.emplace(name, kInternal);
+  for (std::size_t i = 0; i < external.size(); ++i) index[external[i]] = i;
   return index;
+}
+
+std::optional<std::size_t> find_external(const std::unordered_map<std::string, std::size_t>& index,
+                                         std::string_view name, std::string_view suffix) {
+  const std::size_t* found = find_as_annotated(name, suffix, [&](const std::string& key) {
+    const auto entry = index.find(key);
+    return entry != index.end() ? &entry->second : nullptr;
+  });
+  return found != nullptr && *found != kInternal ? std::optional(*found) : std::nullopt;
+}
+
+const Port* find_input_of(const Model& model, std::string_view name) {
+  return find_as_annotated(name, kInputSuffix,
+                           [&](const std::string& key) { return model.find_input(key); });
 }
 
 }  // namespace
@@ -34,18 +46,17 @@ std::unordered_map<std::string, std::size_t> index_of(const std::vector<std::str
 PortNames::PortNames(const Bundle& bundle, const Plan& plan)
     : bundle_(bundle),
       plan_(plan),
-      inputs_(index_of(plan.external_inputs, plan.inputs, "_in")),
-      outputs_(index_of(plan.external_outputs, plan.outputs, "_out")) {}
+      inputs_(index_of(plan.external_inputs, plan.inputs)),
+      outputs_(index_of(plan.external_outputs, plan.outputs)) {}
 
 std::optional<std::size_t> PortNames::find_input(std::string_view name) const {
-  const auto found = inputs_.find(std::string(name));
-  return found != inputs_.end() ? std::optional(found->second) : std::nullopt;
+  return find_external(inputs_, name, kInputSuffix);
 }
 
 std::size_t PortNames::input(std::string_view name) const {
   if (const auto found = find_input(name)) return *found;
   std::string hint;
-  if (find_port(plan_.inputs, name, "_in") != nullptr) {
+  if (find_port(plan_.inputs, name, kInputSuffix) != nullptr) {
     hint = is_feedback(name) ? " (it is fed back: set_input_value() overrides it)"
                              : " (it is computed inside the pipeline)";
   }
@@ -54,18 +65,17 @@ std::size_t PortNames::input(std::string_view name) const {
 }
 
 std::size_t PortNames::output(std::string_view name) const {
-  const auto found = outputs_.find(std::string(name));
-  if (found != outputs_.end()) return found->second;
+  if (const auto found = find_external(outputs_, name, kOutputSuffix)) return *found;
   throw Error(Code::kUnknownPort,
               "'" + std::string(name) +
                   "' is not an output of the pipeline, which has: " + join(plan_.external_outputs));
 }
 
 bool PortNames::is_feedback(std::string_view name) const {
-  return std::any_of(plan_.feedback_inputs.begin(), plan_.feedback_inputs.end(),
-                     [renamed = std::string(name) + "_in", name](const std::string& each) {
-                       return each == name || each == renamed;
-                     });
+  return find_as_annotated(name, kInputSuffix, [&](const std::string& key) {
+    const auto& names = plan_.feedback_inputs;
+    return std::find(names.begin(), names.end(), key) != names.end();
+  });
 }
 
 const Model& PortNames::node(std::string_view name) const {
@@ -78,8 +88,10 @@ const Port& PortNames::port(std::string_view node, std::string_view name) const 
   const Model& model = this->node(node);
   if (const Port* port = model.find_input(name)) return *port;
   if (const Port* port = model.find_output(name)) return *port;
-  if (const Port* port = model.find_input(std::string(name) + "_in")) return *port;
-  if (const Port* port = model.find_output(std::string(name) + "_out")) return *port;
+  if (const Port* port = find_input_of(model, name)) return *port;
+  const Port* output = find_as_annotated(
+      name, kOutputSuffix, [&](const std::string& key) { return model.find_output(key); });
+  if (output != nullptr) return *output;
   throw Error(Code::kUnknownPort,
               "node '" + std::string(node) + "' has no port '" + std::string(name) + "'; it has: " +
                   join(names_of(model.inputs)) + "; " + join(names_of(model.outputs)));
@@ -87,8 +99,7 @@ const Port& PortNames::port(std::string_view node, std::string_view name) const 
 
 void PortNames::refuse_to_set(std::string_view node, std::string_view input) const {
   const Model& model = this->node(node);
-  const bool exists =
-      model.find_input(input) != nullptr || model.find_input(std::string(input) + "_in") != nullptr;
+  const bool exists = find_input_of(model, input) != nullptr;
   throw Error(
       Code::kUnknownPort,
       exists ? std::string(node) + "/" + std::string(input) +

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
+#include "base/port_suffix.h"
 #include "export/onnx/custom.h"
 #include "export/onnx/finish.h"
 #include "export/onnx/op_context.h"
@@ -60,28 +60,24 @@ void convert_op(ValueMap& values, const ir::Op& op) {
   }
 }
 
-/// Assigns the port names of the file; names used on both sides get different suffixes.
+/// Returns the port names of the file.
 OnnxExport port_names(const ir::Graph& graph) {
-  std::set<std::string> inputs;
-  std::set<std::string> outputs;
-  for (const ir::ValueId id : graph.inputs()) inputs.insert(graph.value(id).name);
-  for (const ir::Graph::Output& output : graph.outputs()) outputs.insert(output.name);
   OnnxExport ports;
+  for (const ir::ValueId id : graph.inputs()) ports.inputs.push_back(graph.value(id).name);
+  for (const ir::Graph::Output& output : graph.outputs()) ports.outputs.push_back(output.name);
+  separate_names(ports.inputs, ports.outputs);
   std::map<std::string, std::string> taken;  // by whom: names in the file to those of the graph
-  const auto take = [&](const std::string& name, bool both, const char* suffix) {
-    std::string chosen = both ? name + suffix : name;
+  const auto take = [&](const std::string& chosen, const std::string& name) {
     const auto [owner, is_free] = taken.emplace(chosen, name);
     require(is_free, Code::kPortNamesClash,
             "two ports would both be called '" + chosen + "' in the ONNX model: rename the port '" +
                 owner->second + "' or '" + name + "'");
-    return chosen;
   };
-  for (const ir::ValueId id : graph.inputs()) {
-    const std::string& name = graph.value(id).name;
-    ports.inputs.push_back(take(name, outputs.contains(name), "_in"));
+  for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
+    take(ports.inputs[i], graph.value(graph.inputs()[i]).name);
   }
-  for (const ir::Graph::Output& output : graph.outputs()) {
-    ports.outputs.push_back(take(output.name, inputs.contains(output.name), "_out"));
+  for (std::size_t i = 0; i < ports.outputs.size(); ++i) {
+    take(ports.outputs[i], graph.outputs()[i].name);
   }
   return ports;
 }

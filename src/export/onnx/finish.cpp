@@ -1,32 +1,13 @@
 #include "export/onnx/finish.h"
 
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/shown_path.h"
+#include "base/unused_name.h"
 
 namespace leapp::onnx_export {
 namespace {
-
-class Names {
- public:
-  void reserve(const std::string& name) { used_.insert(name); }
-
-  /// Returns `wanted`, with a number appended if the name is in use.
-  std::string unique(const std::string& wanted) {
-    if (used_.insert(wanted).second) return wanted;
-    for (int& n = next_[wanted];;) {
-      std::string name = wanted + "_" + std::to_string(++n);
-      if (used_.insert(name).second) return name;
-    }
-  }
-
- private:
-  std::unordered_set<std::string> used_;
-  std::unordered_map<std::string, int> next_;
-};
 
 /// Returns "add" for "aten::add.Tensor", with the module's path in front.
 std::string stem_of(const ir::Op& op) {
@@ -72,12 +53,12 @@ class Finisher {
   onnx::Graph run(const std::vector<Value>& inputs, const std::vector<NamedOutput>& outputs) {
     for (const Value& input : inputs) {
       const std::string& name = builder_.value(input.id()).name;
-      unique_.reserve(name);
+      used_.add(name);
       name_of(input.id()) = name;
       graph_.inputs.push_back(info_of(name, input.type()));
     }
     for (const NamedOutput& output : outputs) {
-      unique_.reserve(output.name);
+      used_.add(output.name);
       name_of(output.value.id()) = output.name;
       graph_.outputs.push_back(info_of(output.name, output.value.type()));
     }
@@ -98,10 +79,10 @@ class Finisher {
     const ir::Op* op =
         node.source < 0 ? nullptr : &source_.ops()[static_cast<std::size_t>(node.source)];
     const std::string stem = op == nullptr ? node.op_type : stem_of(*op);
-    made.name = unique_nodes_.unique(stem + "/" + node.op_type);
+    made.name = used_nodes_.take(stem + "/" + node.op_type);
     for (const std::int32_t id : node.inputs) made.inputs.push_back(input_name(id));
     for (const std::int32_t id : node.outputs) {
-      if (name_of(id).empty()) name_of(id) = unique_.unique(stem);
+      if (name_of(id).empty()) name_of(id) = used_.take(stem);
       made.outputs.push_back(name_of(id));
     }
     if (node.body != nullptr) {
@@ -125,7 +106,7 @@ class Finisher {
     onnx::Graph graph;
     graph.name = name;
     for (const std::int32_t id : body.inputs) {
-      name_of(id) = unique_.unique("state");
+      name_of(id) = used_.take("state");
       graph.inputs.push_back(info_of(name_of(id), builder_.value(id).type));
     }
     for (const std::int32_t index : body.nodes) add_node(index, graph);
@@ -144,7 +125,7 @@ class Finisher {
   }
 
   void add_weight(std::int32_t id, const BuiltValue& value) {
-    name_of(id) = unique_.unique(value.name.empty() ? "constant" : value.name);
+    name_of(id) = used_.take(value.name.empty() ? "constant" : value.name);
     onnx::Tensor tensor;
     tensor.name = name_of(id);
     tensor.type = onnx::element_type_of(value.type.dtype);
@@ -157,8 +138,8 @@ class Finisher {
   const ir::Graph& source_;
   std::vector<std::string> names_;  // of values, by id
   std::vector<bool> needed_;        // nodes, by index
-  Names unique_;
-  Names unique_nodes_;
+  UsedNames used_;
+  UsedNames used_nodes_;
   onnx::Graph graph_;
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/unused_name.h"
 #include "interop/convert.h"
 #include "runtime/engines/operators.h"
 
@@ -44,11 +45,12 @@ std::string identifier(const std::string& name, std::set<std::string>& taken) {
     const bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     text += fits ? c : '_';
   }
-  std::string unique = text;
-  for (int i = 1; looks_like_action(unique) || !taken.insert(unique).second; ++i) {
-    unique = text + "_" + std::to_string(i);
-  }
-  return unique;
+  return *taken
+              .insert(unused_name(text,
+                                  [&](const std::string& each) {
+                                    return looks_like_action(each) || taken.contains(each);
+                                  }))
+              .first;
 }
 
 class Lowering {
