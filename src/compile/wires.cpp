@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/find.h"
-#include "bundle/wiring.h"
+#include "bundle/connect.h"
 #include "state/delayed.h"
 
 namespace leapp::compile {

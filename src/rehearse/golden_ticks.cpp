@@ -4,6 +4,7 @@
 
 #include "bundle/golden_traces.h"
 #include "bundle/verified_files.h"
+#include "bundle/wiring.h"
 #include "interop/convert.h"
 #include "rehearse/model_run.h"
 
@@ -11,18 +12,18 @@ namespace leapp::rehearse {
 namespace {
 
 // Whether every wire brings to this pass what was taken in there, as far as the latter was seen.
-bool repeats(const std::vector<ExportedNode>& nodes, const std::vector<Wire>& wires,
-             std::size_t pass, std::size_t ticks_ago, const Tolerance& tolerance) {
-  if (pass < ticks_ago) return true;
-  for (const Wire& wire : wires) {
-    const ExportedNode& from = *find_node(nodes, wire.source.node);
-    const at::Tensor sent =
-        on_host(from.output_value(pass - ticks_ago, from.output_name(wire.source.port)));
-    for (const PortRef& target : wire.targets) {
-      const ExportedNode& to = *find_node(nodes, target.node);
-      const at::Tensor taken = on_host(to.input_value(pass, to.input_name(target.port)));
-      if (taken.defined() && !(sent.defined() && agree(taken, sent, tolerance))) return false;
-    }
+bool repeats(const std::vector<ExportedNode>& nodes, const Bundle& bundle, const Wiring& wiring,
+             std::size_t pass, const Tolerance& tolerance) {
+  for (const Wiring::Connection& wire : wiring.connections()) {
+    if (wire.last_tick && pass == 0) continue;
+    const PortRef source = output_ref(bundle, wire.source);
+    const PortRef target = input_ref(bundle, wire.target);
+    const ExportedNode& from = *find_node(nodes, source.node);
+    const ExportedNode& to = *find_node(nodes, target.node);
+    const std::size_t sent_in = wire.last_tick ? pass - 1 : pass;
+    const at::Tensor sent = on_host(from.output_value(sent_in, from.output_name(source.port)));
+    const at::Tensor taken = on_host(to.input_value(pass, to.input_name(target.port)));
+    if (taken.defined() && !(sent.defined() && agree(taken, sent, tolerance))) return false;
   }
   return true;
 }
@@ -33,8 +34,8 @@ struct Extent {
   std::string end;
 };
 
-Extent extent_of(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
-                 std::size_t wanted, const Tolerance& tolerance) {
+Extent extent_of(const std::vector<ExportedNode>& nodes, const Bundle& bundle, std::size_t wanted,
+                 const Tolerance& tolerance) {
   std::size_t passes = wanted;
   for (const ExportedNode& node : nodes) {
     if (!node.model.file) {
@@ -42,11 +43,9 @@ Extent extent_of(const std::vector<ExportedNode>& nodes, const Pipeline& pipelin
     }
     passes = std::min(passes, node.node().passes.size());
   }
+  const Wiring wiring(bundle);
   for (std::size_t pass = 0; pass < passes; ++pass) {
-    if (repeats(nodes, pipeline.data_flow, pass, 0, tolerance) &&
-        repeats(nodes, pipeline.feedback_flow, pass, 1, tolerance)) {
-      continue;
-    }
+    if (repeats(nodes, bundle, wiring, pass, tolerance)) continue;
     return {pass, "in pass " + std::to_string(pass + 1) +
                       " a node took in something else than its wires carry, as when the program "
                       "resets its state: trace a run without that"};
@@ -71,7 +70,7 @@ void write_ticks(const std::vector<ExportedNode>& nodes, std::size_t ticks,
     const Model& model = node.model;
     if (node.random) notes.not_compared[model.name] = "it draws random numbers";
     for (std::size_t i = 0; i < model.outputs.size(); ++i) {
-      const Tolerance own = node.tolerance_of(i, tolerance);
+      const Tolerance own = tolerance_for(node.output_precisions, i, tolerance);
       if (own != tolerance) notes.outputs[model.name + "/" + model.outputs[i].name] = own;
     }
     for (std::size_t tick = 0; tick < ticks; ++tick) {
@@ -93,7 +92,7 @@ void write_ticks(const std::vector<ExportedNode>& nodes, std::size_t ticks,
 std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, std::size_t wanted,
                                        const Tolerance& tolerance,
                                        const std::filesystem::path& file, Bundle& bundle) {
-  const Extent extent = extent_of(nodes, bundle.pipeline, wanted, tolerance);
+  const Extent extent = extent_of(nodes, bundle, wanted, tolerance);
   if (extent.ticks > 0) {
     write_ticks(nodes, extent.ticks, tolerance, file);
     bundle.pipeline.golden = entry_of(file);

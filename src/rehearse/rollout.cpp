@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "build/compiled_model.h"
 #include "build/source_compiler.h"
+#include "bundle/wiring.h"
 #include "interop/convert.h"
 #include "rehearse/model_run.h"
 #include "runtime/engines/in_place.h"
@@ -94,12 +95,12 @@ class Roller {
          const std::filesystem::path& log_path, const Tolerance& tolerance,
          session::ExternalBackend* external, const Checkpoint& checkpoint);
 
-  void connect(const std::vector<Wire>& wires, int ticks);
+  void connect(const Bundle& bundle);
   Rollout run() &&;
 
  private:
   std::optional<IncomingWire> incoming_wire(const ExportedNode& to, const std::string& input,
-                                            const Wire& wire, int ticks) const;
+                                            const PortRef& source, int ticks) const;
   void step(Runner& runner);
   Tensors inputs_of(const Runner& runner);
   at::Tensor carried_by(const IncomingWire& incoming) const;
@@ -150,22 +151,19 @@ Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::pa
   }
 }
 
-void Roller::connect(const std::vector<Wire>& wires, int ticks) {
-  for (const Wire& wire : wires) {
-    for (const PortRef& target : wire.targets) {
-      Runner& runner = runners_[index_of(target.node)];
-      const std::vector<Port>& ports = runner.node->model.inputs;
-      for (std::size_t i = 0; i < ports.size(); ++i) {
-        if (ports[i].name != target.port) continue;
-        runner.incoming_wires[i] =
-            incoming_wire(*runner.node, runner.node->input_names[i], wire, ticks);
-      }
-    }
+void Roller::connect(const Bundle& bundle) {
+  const Wiring wiring(bundle);
+  for (const Wiring::Connection& wire : wiring.connections()) {
+    Runner& runner = runners_[index_of(bundle.models[wire.target.node].name)];
+    const std::size_t input = wire.target.port;
+    runner.incoming_wires[input] =
+        incoming_wire(*runner.node, runner.node->input_names[input],
+                      output_ref(bundle, wire.source), wire.last_tick ? 1 : 0);
   }
 }
 
 std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const std::string& input,
-                                                  const Wire& wire, int ticks) const {
+                                                  const PortRef& source, int ticks) const {
   IncomingWire incoming;
   std::string output;  // as annotated
   const NodePort* declared = session::find_port(to.node().inputs, input);
@@ -183,8 +181,8 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
   } else {
     const State* state = to.find_state(input);
     if (state == nullptr || state->origin == Origin::kDelayed) return std::nullopt;
-    output = find_node(nodes_, wire.source.node)->output_name(wire.source.port);
-    incoming = {.source = wire.source,
+    output = find_node(nodes_, source.node)->output_name(source.port);
+    incoming = {.source = source,
                 .distance = ticks,
                 .where = to.node().passes.back().opened_at,
                 .state = state};
@@ -223,7 +221,8 @@ at::Tensor Roller::carried_by(const IncomingWire& incoming) const {
 }
 
 bool Roller::same(const IncomingWire& incoming, const at::Tensor& a, const at::Tensor& b) const {
-  return agree(a, b, nodes_[incoming.from].tolerance_of(incoming.output, tolerance_));
+  const std::vector<DType>& precisions = nodes_[incoming.from].output_precisions;
+  return agree(a, b, tolerance_for(precisions, incoming.output, tolerance_));
 }
 
 // An input that was not what its wire carries, unless it holds once more what it held before it
@@ -341,13 +340,12 @@ NodeOutcome Roller::finish(Runner& runner) const {
 
 }  // namespace
 
-Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
+Rollout roll_out(const std::vector<ExportedNode>& nodes, const Bundle& bundle,
                  const std::filesystem::path& folder, const std::filesystem::path& log_path,
                  const Tolerance& tolerance, session::ExternalBackend* external,
                  const Checkpoint& checkpoint) {
   Roller roller(nodes, folder, log_path, tolerance, external, checkpoint);
-  roller.connect(pipeline.data_flow, 0);
-  roller.connect(pipeline.feedback_flow, 1);
+  roller.connect(bundle);
   return std::move(roller).run();
 }
 

@@ -31,7 +31,7 @@ struct Rollout {
 /// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`
 /// runs models that no engine can; without it they are not compared.
 /// `checkpoint` is called before each run.
-Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
+Rollout roll_out(const std::vector<ExportedNode>& nodes, const Bundle& bundle,
                  const std::filesystem::path& folder, const std::filesystem::path& log,
                  const Tolerance& tolerance, session::ExternalBackend* external = nullptr,
                  const Checkpoint& checkpoint = {});

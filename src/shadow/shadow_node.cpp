@@ -3,54 +3,35 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/find.h"
+#include "base/port_suffix.h"
 #include "interop/convert.h"
 
 namespace leapp::shadow {
 namespace {
 
 std::optional<std::size_t> find_port(const std::vector<Port>& ports, const std::string& name,
-                                     const char* suffix) {
-  for (const std::string& wanted : {name, name + suffix}) {
-    const auto it = std::find_if(ports.begin(), ports.end(),
-                                 [&](const Port& port) { return port.name == wanted; });
-    if (it != ports.end()) return static_cast<std::size_t>(it - ports.begin());
-  }
-  return std::nullopt;
+                                     std::string_view suffix) {
+  return find_as_annotated(
+      name, suffix, [&](const std::string& key) { return index_in(ports, key, &Port::name); });
 }
 
 }  // namespace
 
-at::Tensor on_host(const at::Tensor& tensor) {
-  if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) {
-    return tensor;
-  }
-  return tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
-}
-
-ShadowNode::ShadowNode(const Model& model, std::unique_ptr<Engine> engine)
-    : model_(&model), engine_(std::move(engine)) {
+ShadowNode::ShadowNode(const Model& model, NodeExecutor& executor, std::size_t index)
+    : given(model.inputs.size(), Given::kNothing),
+      model_(&model),
+      executor_(&executor),
+      index_(index) {
   report.node = model.name;
-  incoming_wires.resize(model.inputs.size());
-  initial.resize(model.inputs.size());
-  for (const Port& port : model.inputs) inputs.emplace_back(port.dtype, port.shape);
-  given.assign(inputs.size(), Given::kNothing);
-  if (!engine_) return;
-  std::vector<ConstTensorView> read;
-  for (Tensor& input : inputs) read.emplace_back(input.view());
-  for (std::size_t half = 0; half < 2; ++half) {
-    for (const Port& port : model.outputs) outputs_[half].emplace_back(port.dtype, port.shape);
-    std::vector<TensorView> written;
-    for (Tensor& output : outputs_[half]) written.push_back(output.view());
-    bindings_[half] = engine_->bind(read, written);
-  }
 }
 
 std::optional<std::size_t> ShadowNode::find_input(const std::string& name) const {
-  return find_port(model_->inputs, name, "_in");
+  return find_port(model_->inputs, name, kInputSuffix);
 }
 
 std::optional<std::size_t> ShadowNode::find_output(const std::string& name) const {
-  return find_port(model_->outputs, name, "_out");
+  return find_port(model_->outputs, name, kOutputSuffix);
 }
 
 void ShadowNode::open() {
@@ -64,38 +45,33 @@ void ShadowNode::open() {
 
 void ShadowNode::give(std::size_t input, const at::Tensor& value, Given as) {
   const Port& port = model_->inputs[input];
-  const at::Tensor host = on_host(value);
+  const at::Tensor host = interop::on_host(value);
   const ConstTensorView view = interop::view_of(host);
   if (view.shape != port.shape || view.dtype != port.dtype) {
     if (misfit) return;
     misfit = ShadowDifference{.port = port.name, .tick = report.ticks + 1};
-    misfit->comparison = compare(view, inputs[input].view());
+    misfit->comparison = compare(view, this->input(input).view());
     return;
   }
-  if (view.byte_size() > 0) std::memcpy(inputs[input].data(), view.data, view.byte_size());
+  executor_->set_input(at(input), view);
   given[input] = as;
 }
 
 void ShadowNode::set_input(std::size_t input, const Tensor& value) {
-  if (value.byte_size() > 0) std::memcpy(inputs[input].data(), value.data(), value.byte_size());
+  executor_->set_input(at(input), value.view());
 }
 
 void ShadowNode::expect_output(std::size_t output, const at::Tensor& value) {
   if (expected_count_ == expected_.size()) expected_.emplace_back();
   auto& [port, kept] = expected_[expected_count_++];
   port = output;
-  const at::Tensor host = on_host(value);
+  const at::Tensor host = interop::on_host(value);
   const ConstTensorView view = interop::view_of(host);
   if (!kept.defined() || kept.scalar_type() != host.scalar_type() || kept.sizes() != host.sizes()) {
     kept = host.clone(at::MemoryFormat::Contiguous);
   } else if (view.byte_size() > 0) {
     std::memcpy(kept.mutable_data_ptr(), view.data, view.byte_size());
   }
-}
-
-const Tensor* ShadowNode::put_out(std::size_t output, bool before) const {
-  const std::uint64_t back = before ? 2 : 1;
-  return ran < back || !engine_ ? nullptr : &outputs_[(ran - back) % 2][output];
 }
 
 }  // namespace leapp::shadow

@@ -3,45 +3,31 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "leapp/engine.h"
 #include "leapp/tensor.h"
 #include "leapp/trace/shadow.h"
+#include "runtime/engines/node_executor.h"
 
 namespace leapp::shadow {
 
-/// Returns the tensor's elements on the host, contiguous; shares them if they are there already.
-at::Tensor on_host(const at::Tensor& tensor);
-
-/// Owns its buffers; the engine's bindings are made once. The model must outlive it. Guarded by the
-/// run's lock.
+/// The model and the executor, which runs it, must outlive it. Guarded by the run's lock.
 class ShadowNode {
  public:
   /// The index of an output, and the program's value of it.
   using ExpectedOutput = std::pair<std::size_t, at::Tensor>;
 
-  /// The source of an input that the program does not give.
-  struct IncomingWire {
-    std::size_t node = 0;
-    std::size_t output = 0;
-    bool feedback = false;
-    bool last_tick =
-        false;  ///< the source runs earlier in the tick; the wire carries its former value
-  };
   /// Origin of an input's value in the pass under way.
   enum class Given : std::uint8_t { kNothing, kInput, kState };
 
-  ShadowNode(const Model& model, std::unique_ptr<Engine> engine);
-  ShadowNode(ShadowNode&&) = default;
+  /// Shadows the model with that index in the bundle.
+  ShadowNode(const Model& model, NodeExecutor& executor, std::size_t index);
 
   const Model& model() const noexcept { return *model_; }
   /// Returns the index of a port by its annotated name: "h" also stands for "h_in" and "h_out".
@@ -53,6 +39,7 @@ class ShadowNode {
   /// Sets an input to the program's value. A value that does not fit the port becomes `misfit`.
   void give(std::size_t input, const at::Tensor& value, Given as);
   void set_input(std::size_t input, const Tensor& value);
+  const Tensor& input(std::size_t input) const { return executor_->input({index_, input}); }
   /// Keeps a copy of the program's value of an output; there may be several of one output.
   void expect_output(std::size_t output, const at::Tensor& value);
   std::span<const ExpectedOutput> expected() const noexcept {
@@ -60,17 +47,15 @@ class ShadowNode {
   }
 
   /// Runs the model on the present inputs. Its outputs count from commit() on.
-  Result<void> run() noexcept { return bindings_[next()]->run(); }
-  void commit() noexcept { ++ran; }
-  const Tensor& result(std::size_t output) const { return outputs_[next()][output]; }
-  /// Returns the output of the last committed run, or of the one before; nullptr if there was none
-  /// since the reset.
-  const Tensor* put_out(std::size_t output, bool before) const;
+  Result<void> run() noexcept { return executor_->run(index_); }
+  void commit() noexcept { executor_->commit(index_); }
+  const Tensor& result(std::size_t output) const { return executor_->result({index_, output}); }
+  /// Committed runs since the reset.
+  std::uint64_t runs() const noexcept { return executor_->runs(index_); }
+  void forget_runs() noexcept { executor_->forget(index_); }
+  PortIndex at(std::size_t port) const noexcept { return {index_, port}; }
 
   ShadowNodeReport report;
-  std::vector<std::optional<IncomingWire>> incoming_wires;  ///< by input
-  std::vector<std::optional<Tensor>> initial;               ///< by input: of feedback
-  std::vector<Tensor> inputs;
   std::vector<Given> given;                ///< by input
   std::optional<ShadowDifference> misfit;  ///< an input that the model cannot take
   bool is_open = false;
@@ -79,17 +64,13 @@ class ShadowNode {
   bool returned = false;  ///< in this pass an annotated state was at its initial value again
   bool agreed = true;     ///< the outputs agreed in the last tick
   bool differs = false;   ///< some output differs in this tick
-  std::uint64_t ran = 0;  ///< committed runs since the reset
 
  private:
-  std::size_t next() const noexcept { return ran % 2; }
-
   const Model* model_;
-  std::unique_ptr<Engine> engine_;
+  NodeExecutor* executor_;
+  std::size_t index_;
   std::vector<ExpectedOutput> expected_;  // reuses the memory of earlier passes
   std::size_t expected_count_ = 0;
-  std::array<std::vector<Tensor>, 2> outputs_;
-  std::array<std::unique_ptr<Binding>, 2> bindings_;
 };
 
 }  // namespace leapp::shadow

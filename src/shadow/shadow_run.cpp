@@ -13,22 +13,25 @@ namespace leapp::shadow {
 using Given = ShadowNode::Given;
 
 ShadowRun::ShadowRun(const std::filesystem::path& yaml, const ShadowOptions& options)
-    : bundle_(read_bundle(yaml, options.bundle)), tolerance_(options.tolerance) {
+    : bundle_(read_bundle(yaml, options.bundle)),
+      executor_(bundle_),
+      tolerance_(options.tolerance) {
   RuntimeOptions runtime;
   runtime.bundle = options.bundle;
   load(runtime);
-  connect(bundle_.pipeline.data_flow, false);
-  connect(bundle_.pipeline.feedback_flow, true);
 }
 
 void ShadowRun::load(const RuntimeOptions& options) {
   const VerifiedFiles files(bundle_, bundle_.file.parent_path(), options.bundle);
-  for (const Model& model : bundle_.models) {
-    const bool runs = model.file && model.backend && options.engines.contains(*model.backend);
-    std::unique_ptr<Engine> engine = runs ? load_node(bundle_, model, files, options) : nullptr;
-    if (engine) engine->settle();
-    nodes_.emplace_back(model, std::move(engine));
-    if (runs) continue;
+  for (std::size_t i = 0; i < bundle_.models.size(); ++i) {
+    const Model& model = bundle_.models[i];
+    nodes_.emplace_back(model, executor_, i);
+    if (model.file && model.backend && options.engines.contains(*model.backend)) {
+      std::unique_ptr<Engine> engine = load_node(bundle_, model, files, options);
+      engine->settle();
+      executor_.load(i, std::move(engine));
+      continue;
+    }
     nodes_.back().report.not_compared =
         model.file ? "there is no engine here for its backend, " + model.backend.value_or("none")
                    : "it has no model";
@@ -36,32 +39,9 @@ void ShadowRun::load(const RuntimeOptions& options) {
   const std::optional<FileEntry>& file = bundle_.pipeline.initial_values;
   const SafeTensors stored =
       read_initial_values(bundle_, file ? &files.at(file->path) : nullptr, options.bundle);
-  for (const Wire& wire : bundle_.pipeline.feedback_flow) {
-    for (const PortRef& target : wire.targets) {
-      ShadowNode& node = *find(target.node);
-      const std::size_t input = *node.find_input(target.port);
-      const ConstTensorView* value = stored.find(to_string(target));
-      node.initial[input] = value != nullptr
-                                ? Tensor(*value)
-                                : Tensor(node.inputs[input].dtype(), node.inputs[input].shape());
-    }
-  }
-}
-
-void ShadowRun::connect(const std::vector<Wire>& wires, bool feedback) {
-  const std::vector<std::size_t> order = execution_order(bundle_);
-  const auto place = [&](std::size_t node) {
-    return std::find(order.begin(), order.end(), node) - order.begin();
-  };
-  for (const Wire& wire : wires) {
-    const auto from = static_cast<std::size_t>(find(wire.source.node) - nodes_.data());
-    for (const PortRef& target : wire.targets) {
-      ShadowNode& node = *find(target.node);
-      const auto to = static_cast<std::size_t>(&node - nodes_.data());
-      node.incoming_wires[*node.find_input(target.port)] =
-          ShadowNode::IncomingWire{from, *nodes_[from].find_output(wire.source.port), feedback,
-                                   feedback && place(from) < place(to)};
-    }
+  for (const Wiring::Connection& wire : executor_.wiring().connections()) {
+    const ConstTensorView* value = stored.find(to_string(input_ref(bundle_, wire.target)));
+    if (wire.last_tick && value != nullptr) executor_.set_initial(wire.target, *value);
   }
 }
 
@@ -192,7 +172,7 @@ void ShadowRun::reset() {
   reports_resets_ = true;
   for (ShadowNode& node : nodes_) {
     if (node.report.ticks > 0) ++node.report.resets;
-    node.ran = 0;
+    node.forget_runs();
     node.lost = false;
     node.agreed = true;
   }

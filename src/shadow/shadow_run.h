@@ -52,9 +52,8 @@ class ShadowRun final : public session::Shadowing {
   };
 
   void load(const RuntimeOptions& options);
-  void connect(const std::vector<Wire>& wires, bool feedback);
   ShadowNode* find(const std::string& node);
-  const Tensor* carried(const ShadowNode& node, std::size_t input) const;
+  bool is_initial(const ShadowNode& node, std::size_t input, const ConstTensorView& value) const;
   bool close(const ConstTensorView& program, const ConstTensorView& bundle) const;
   void follow_state(ShadowNode& node, std::size_t input);
   void check_wire(ShadowNode& node, std::size_t input);
@@ -70,6 +69,7 @@ class ShadowRun final : public session::Shadowing {
   void hand_out(const std::vector<Remark>& remarks);
 
   Bundle bundle_;
+  NodeExecutor executor_;
   Tolerance tolerance_;
   std::mutex mutex_;
   std::vector<ShadowNode> nodes_;

@@ -8,13 +8,10 @@
 
 namespace leapp::shadow {
 
-// Returns the value that a wire brings to an input in this pass, or nullptr if its source has not
-// run.
-const Tensor* ShadowRun::carried(const ShadowNode& node, std::size_t input) const {
-  const std::optional<ShadowNode::IncomingWire>& wire = node.incoming_wires[input];
-  if (!wire) return nullptr;
-  const Tensor* value = nodes_[wire->node].put_out(wire->output, wire->last_tick);
-  return value == nullptr && wire->feedback ? &*node.initial[input] : value;
+bool ShadowRun::is_initial(const ShadowNode& node, std::size_t input,
+                           const ConstTensorView& value) const {
+  const Tensor* const initial = executor_.initial(node.at(input));
+  return initial != nullptr && close(value, initial->view());
 }
 
 bool ShadowRun::close(const ConstTensorView& program, const ConstTensorView& bundle) const {
@@ -23,11 +20,11 @@ bool ShadowRun::close(const ConstTensorView& program, const ConstTensorView& bun
 
 // Keeps the bundle's own value of an annotated state, unless the program set another one.
 void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
-  const Tensor* const own = carried(node, input);
-  if (own == nullptr || node.lost || node.ran == 0) return;
-  const ConstTensorView shown = node.inputs[input].view();
+  const Tensor* const own = executor_.carried(node.at(input));
+  if (own == nullptr || node.lost || node.runs() == 0) return;
+  const ConstTensorView shown = node.input(input).view();
   if (close(shown, own->view())) return node.set_input(input, *own);
-  if (node.initial[input] && close(shown, node.initial[input]->view())) {
+  if (is_initial(node, input, shown)) {
     node.returned = true;
     return;
   }
@@ -39,32 +36,32 @@ void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
 
 // Compares an input that the program gives with the value that a wire brings.
 void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
-  const std::optional<ShadowNode::IncomingWire>& wire = node.incoming_wires[input];
-  if (!wire) return;
-  const ShadowNode& from = nodes_[wire->node];
-  const Tensor* const own = from.put_out(wire->output, wire->last_tick);
+  const std::optional<Wiring::Source>& source = executor_.wiring().source_of(node.at(input));
+  if (!source) return;
+  const ShadowNode& from = nodes_[source->output.node];
+  const Tensor* const own = executor_.output(source->output, source->runs_ago);
   const auto ticks = [](const ShadowNode& each) {
     return static_cast<std::int64_t>(each.report.ticks);
   };
   const bool same_rate = std::abs(ticks(from) - ticks(node)) <= 1;  // other nodes were warned of
   if (own == nullptr || !from.agreed || from.lost || !same_rate) return;
-  const ConstTensorView taken = node.inputs[input].view();
+  const ConstTensorView taken = node.input(input).view();
   if (close(taken, own->view())) return;
-  if (node.initial[input] && close(taken, node.initial[input]->view())) {
+  if (is_initial(node, input, taken)) {
     node.returned = true;
     return;
   }
   const std::string& port = node.model().inputs[input].name;
   ShadowDifference difference{.port = port, .tick = node.report.ticks};
   difference.comparison = compare_in_full(taken, own->view(), tolerance_);
-  const PortRef source{from.model().name, from.model().outputs[wire->output].name};
-  differ(node, std::move(difference), wire_text(port, to_string(source)));
+  const std::string name = to_string(output_ref(bundle_, source->output));
+  differ(node, std::move(difference), wire_text(port, name));
 }
 
 // Sets every input. Returns false if the source of a hidden state has no value yet.
 bool ShadowRun::fill_state(ShadowNode& node) {
   bool known = true;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < node.given.size(); ++i) {
     switch (node.given[i]) {
       case ShadowNode::Given::kInput:
         check_wire(node, i);
@@ -73,9 +70,10 @@ bool ShadowRun::fill_state(ShadowNode& node) {
         follow_state(node, i);
         break;
       case ShadowNode::Given::kNothing: {
-        const Tensor* const value = carried(node, i);
-        if (!node.incoming_wires[i]) node.report.not_compared = missing_text(node, i);
-        known &= value != nullptr && !nodes_[node.incoming_wires[i]->node].lost;
+        const std::optional<Wiring::Source>& source = executor_.wiring().source_of(node.at(i));
+        if (!source) node.report.not_compared = missing_text(node, i);
+        const Tensor* const value = executor_.carried(node.at(i));
+        known &= value != nullptr && !nodes_[source->output.node].lost;
         if (value != nullptr) node.set_input(i, *value);
         break;
       }
@@ -88,9 +86,10 @@ bool ShadowRun::fill_state(ShadowNode& node) {
 // none.
 bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
   bool any = false;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.given[i] != ShadowNode::Given::kNothing || !node.initial[i]) continue;
-    node.set_input(i, *node.initial[i]);
+  for (std::size_t i = 0; i < node.given.size(); ++i) {
+    const Tensor* const initial = executor_.initial(node.at(i));
+    if (node.given[i] != ShadowNode::Given::kNothing || initial == nullptr) continue;
+    node.set_input(i, *initial);
     any = true;
   }
   return any;
@@ -113,11 +112,11 @@ std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node) const {
 bool ShadowRun::was_reset(ShadowNode& node) {
   if (reports_resets_ && !node.returned) return false;
   // Right after a reset this would explain any difference.
-  if (node.ran < 2 && !node.returned && !node.lost) return false;
+  if (node.runs() < 2 && !node.returned && !node.lost) return false;
   if (!set_hidden_to_initial(node) || !node.run() || judge(node)) return false;
   ++node.report.resets;
   if (!node.returned) say(node, Code::kShadowReset, reset_text(node.report));
-  node.ran = 0;
+  node.forget_runs();
   node.lost = false;
   return node.run().ok();  // into the half that counts from now on
 }

@@ -10,6 +10,7 @@
 
 #include <unordered_map>
 
+#include "bundle/wiring.h"
 #include "leapp/error.h"
 #include "torch_engine/archive.h"
 #include "torch_engine/lent_module.h"
@@ -129,12 +130,7 @@ TorchProgram make_program(const Model& node, const TorchGraph& loaded) {
 
 TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGraph*>& graphs,
                             const Model& signature) {
-  std::unordered_map<std::string, std::string> source_of;
-  for (const Wire& wire : part.pipeline.data_flow) {
-    for (const PortRef& target : wire.targets) {
-      source_of[to_string(target)] = to_string(wire.source);
-    }
-  }
+  const Wiring wiring(part);
   const auto graph = std::make_shared<jit::Graph>();
   std::unordered_map<std::string, jit::Value*> inputs;
   std::unordered_map<std::string, jit::Value*> outputs;
@@ -154,10 +150,10 @@ TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGra
     const std::shared_ptr<jit::Graph> pure = loaded.graph->copy();
     pure->eraseInput(0);
     std::vector<jit::Value*> arguments;
-    for (const Port& port : node.inputs) {
-      const std::string name = node.name + "/" + port.name;
-      const auto wire = source_of.find(name);
-      arguments.push_back(wire != source_of.end() ? outputs.at(wire->second) : inputs.at(name));
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      const std::optional<Wiring::Source>& source = wiring.source_of({i, k});
+      arguments.push_back(source ? outputs.at(to_string(output_ref(part, source->output)))
+                                 : inputs.at(node.name + "/" + node.inputs[k].name));
     }
     const std::vector<jit::Value*> returned = jit::insertGraph(*graph, *pure, arguments);
     const std::vector<jit::Value*> values = unpack(*graph, returned, node);

@@ -54,7 +54,7 @@ Rollout roll_out_fed_back(const std::vector<double>& outputs, std::vector<State:
                                     .fed_by = State::Feed{0, "y", {}},
                                     .per_pass = std::move(states)});
   const std::vector<ExportedNode> nodes = {compiled};
-  return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
+  return roll_out(nodes, connect(nodes), leapp::testing::model_file(""), "log.txt", {});
 }
 
 TEST_F(RolloutTest, AModelThatComputesTheSamePasses) {
@@ -142,7 +142,7 @@ TEST_F(RolloutTest, AStateThatWasWrittenToSinceIsTakenAsItWasFound) {
 std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
   std::vector<ExportedNode> compiled;
   for (const Node* node : nodes) compiled.push_back(describe_only(*node));
-  return roll_out(compiled, connect(compiled).pipeline, "", "log.txt", {}).difference;
+  return roll_out(compiled, connect(compiled), "", "log.txt", {}).difference;
 }
 
 // Two nodes in a row, of which the second took those values in.

@@ -18,9 +18,6 @@ void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPol
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter);
 
-/// Returns execution_order() with positions in messages: B18.
-std::vector<std::size_t> find_execution_order(const Bundle& bundle, const RuleReporter& reporter);
-
 /// Returns why a bundle must not contain that path, or an empty string: B14.
 std::string find_path_fault(const std::string& path, const BundleOptions& options);
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
+#include "bundle/wiring.h"
 
 namespace leapp {
 namespace {
@@ -192,7 +193,7 @@ class PipelineChecker {
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter) {
   PipelineChecker(bundle, options, reporter).check();
-  find_execution_order(bundle, reporter);
+  Wiring(bundle, reporter);  // B18
 }
 
 void check(const Bundle& bundle, const BundleOptions& options) {

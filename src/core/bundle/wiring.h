@@ -1,7 +1,22 @@
-// A pipeline in the making: wires one by one, then the ports that they leave to its caller.
+// Where every input of a pipeline gets its value from: the one reading of `data_flow` and
+// `feedback_flow`, for everything that runs, checks, merges or translates a bundle.
+//
+// A tick runs every node once, in order(). An input then receives
+// - through a wire of `data_flow`, its source's output of this tick: the source ran before;
+// - through a wire of `feedback_flow`, its source's output of the tick before, even if the source
+//   runs earlier in the tick; in the first tick, its initial value;
+// - without a wire, the value that the caller supplies.
+// Source::runs_ago says the same in runs of the source, for code that runs nodes one by one. If
+// nodes ever run less often than others, this class says when, and which output a wire brings if
+// its source did not run.
+//
+// Nodes are indices into Bundle::models, ports are indices into a node's inputs or outputs. A
+// wiring holds indices only, so the bundle need not outlive it. Immutable: any thread may read it.
 #pragma once
 
-#include <set>
+#include <compare>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "leapp/bundle.h"
@@ -9,11 +24,56 @@
 
 namespace leapp {
 
-/// Connects `source` to `target`. Wires stay in the order of the YAML.
-LEAPP_EXPORT void add_wire(std::vector<Wire>& wires, const PortRef& source, const PortRef& target);
+class RuleReporter;
 
-/// Lists the pipeline's inputs, which no wire feeds, and its outputs: those that no forward wire
-/// reads and that are not in `hidden`, as state is. In the order of the YAML.
-LEAPP_EXPORT void list_open_ports(Bundle& bundle, const std::set<PortRef>& hidden);
+/// A port of one side: an input or an output, as the context says.
+struct PortIndex {
+  std::size_t node = 0;
+  std::size_t port = 0;
+
+  auto operator<=>(const PortIndex&) const = default;
+};
+
+class LEAPP_EXPORT Wiring {
+ public:
+  struct Source {
+    PortIndex output;
+    bool last_tick = false;    ///< a wire of feedback_flow
+    std::size_t runs_ago = 1;  ///< when the reader runs: 1 for the source's latest run, or 2
+  };
+
+  /// One wire to one input.
+  struct Connection {
+    PortIndex source;
+    PortIndex target;
+    bool last_tick = false;
+  };
+
+  /// Throws Error with B15 for a wire to a node or port that is not there, and with B18 if the
+  /// forward wires form a cycle. Everything else is up to check().
+  explicit Wiring(const Bundle& bundle);
+  Wiring(const Bundle& bundle, const RuleReporter& reporter);
+
+  /// Returns the nodes in the order in which a tick runs them: each producer before its consumers
+  /// and, where there is a choice, in the order of the bundle.
+  const std::vector<std::size_t>& order() const noexcept { return order_; }
+
+  /// Returns every wire to every input: data_flow, then feedback_flow, in the order of the YAML.
+  const std::vector<Connection>& connections() const noexcept { return connections_; }
+
+  /// Returns the source of an input; empty if the caller supplies the value.
+  const std::optional<Source>& source_of(PortIndex input) const {
+    return sources_.at(input.node).at(input.port);
+  }
+
+ private:
+  std::vector<Connection> connections_;
+  std::vector<std::vector<std::optional<Source>>> sources_;  // by node and input
+  std::vector<std::size_t> order_;
+};
+
+/// Returns the name of a port.
+LEAPP_EXPORT PortRef input_ref(const Bundle& bundle, PortIndex input);
+LEAPP_EXPORT PortRef output_ref(const Bundle& bundle, PortIndex output);
 
 }  // namespace leapp

@@ -1,22 +1,12 @@
 #include "runtime/golden_replay.h"
 
-#include <cstring>
-
 #include "base/check.h"
 #include "bundle/golden_traces.h"
+#include "runtime/engines/node_executor.h"
 #include "runtime/session.h"
 
 namespace leapp {
 namespace {
-
-// One node by itself, with buffers of its own.
-struct LoneNode {
-  const Model* model = nullptr;
-  std::unique_ptr<Engine> engine;
-  std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;
-  std::unique_ptr<Binding> binding;
-};
 
 class GoldenReplay {
  public:
@@ -49,10 +39,8 @@ class GoldenReplay {
   }
 
  private:
-  LoneNode make_node(const Model& model) const;
   void run_nodes();
-  ConstTensorView input_of(std::size_t tick, const PortRef& input, const TensorMap& now,
-                           const TensorMap& before) const;
+  void run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick);
   void run_pipeline();
   void check(std::size_t tick, const PortRef& port, bool wired, const ConstTensorView& computed);
   void list_outputs_without_values();
@@ -65,67 +53,35 @@ class GoldenReplay {
   Verification result_;
 };
 
-LoneNode GoldenReplay::make_node(const Model& model) const {
-  LoneNode node;
-  node.model = &model;
-  node.engine = load_node(bundle_, model, files_, options_);
-  std::vector<ConstTensorView> inputs;
-  std::vector<TensorView> outputs;
-  node.inputs.reserve(model.inputs.size());
-  node.outputs.reserve(model.outputs.size());
-  for (const Port& port : model.inputs) {
-    inputs.emplace_back(node.inputs.emplace_back(port.dtype, port.shape).view());
-  }
-  for (const Port& port : model.outputs) {
-    outputs.push_back(node.outputs.emplace_back(port.dtype, port.shape).view());
-  }
-  node.binding = node.engine->bind(inputs, outputs);
-  return node;
-}
-
-// Returns the value of the tick or, if tracing did not see it, the value of its wire: B33.
-ConstTensorView GoldenReplay::input_of(std::size_t tick, const PortRef& input, const TensorMap& now,
-                                       const TensorMap& before) const {
-  if (const ConstTensorView* stored = traces_.input(tick, input)) return *stored;
-  const auto source_in = [&](const std::vector<Wire>& wires) -> const PortRef* {
-    for (const Wire& wire : wires) {
-      for (const PortRef& target : wire.targets) {
-        if (target == input) return &wire.source;
-      }
-    }
-    return nullptr;
-  };
-  if (const PortRef* source = source_in(bundle_.pipeline.data_flow)) {
-    return now.at(to_string(*source)).view();
-  }
-  if (tick == 0) return loaded_.initial_values.at(to_string(input)).view();
-  return before.at(to_string(*source_in(bundle_.pipeline.feedback_flow))).view();
-}
-
 void GoldenReplay::run_nodes() {
-  std::vector<LoneNode> nodes;
-  for (const std::size_t i : execution_order(bundle_))
-    nodes.push_back(make_node(bundle_.models[i]));
-  TensorMap before;
-  for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
-    TensorMap now;
-    for (LoneNode& node : nodes) {
-      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        const PortRef ref{node.model->name, node.model->inputs[i].name};
-        const ConstTensorView value = input_of(tick, ref, now, before);
-        if (node.inputs[i].byte_size() > 0) {
-          std::memcpy(node.inputs[i].data(), value.data, node.inputs[i].byte_size());
-        }
-      }
-      node.binding->run().value();
-      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-        const PortRef ref{node.model->name, node.model->outputs[i].name};
-        check(tick, ref, false, node.outputs[i].view());
-        now.emplace(to_string(ref), node.outputs[i]);
-      }
-    }
-    before = std::move(now);
+  NodeExecutor nodes(bundle_);
+  for (const Wiring::Connection& wire : nodes.wiring().connections()) {
+    if (!wire.last_tick) continue;
+    const std::string name = to_string(input_ref(bundle_, wire.target));
+    nodes.set_initial(wire.target, loaded_.initial_values.at(name).view());
   }
+  for (const std::size_t node : nodes.wiring().order()) {
+    nodes.load(node, load_node(bundle_, bundle_.models[node], files_, options_));
+  }
+  for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
+    for (const std::size_t node : nodes.wiring().order()) run_node(nodes, node, tick);
+  }
+}
+
+// Feeds the values of the tick or, if tracing did not see them, the values of the wires: B33.
+void GoldenReplay::run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick) {
+  const Model& model = bundle_.models[node];
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const ConstTensorView* stored = traces_.input(tick, {model.name, model.inputs[i].name});
+    const Tensor* carried = stored == nullptr ? nodes.carried({node, i}) : nullptr;
+    demand(stored != nullptr || carried != nullptr, "a golden tick lacks an external input");
+    nodes.set_input({node, i}, stored != nullptr ? *stored : carried->view());
+  }
+  nodes.run(node).value();
+  for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+    check(tick, {model.name, model.outputs[i].name}, false, nodes.result({node, i}).view());
+  }
+  nodes.commit(node);
 }
 
 void GoldenReplay::run_pipeline() {

@@ -7,6 +7,8 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/unused_name.h"
+#include "bundle/wiring.h"
 
 namespace leapp {
 namespace {
@@ -43,7 +45,7 @@ onnx::ValueInfo value_info(const Port& port) {
 // Gives the values of one model their names in the merged graph.
 class Renamer {
  public:
-  explicit Renamer(std::unordered_set<std::string>& used) : used_(used) {}
+  explicit Renamer(UsedNames& used) : used_(used) {}
 
   void set(const std::string& name, const std::string& merged) { names_[name] = merged; }
   bool knows(const std::string& name) const { return names_.contains(name); }
@@ -51,16 +53,12 @@ class Renamer {
   const std::string& operator()(const std::string& name) {
     if (name.empty()) return name;  // an input left out
     const auto [entry, added] = names_.try_emplace(name);
-    if (added) {
-      std::string merged = name;
-      for (int i = 2; !used_.insert(merged).second; ++i) merged = name + "_" + std::to_string(i);
-      entry->second = std::move(merged);
-    }
+    if (added) entry->second = used_.take(name);
     return entry->second;
   }
 
  private:
-  std::unordered_set<std::string>& used_;
+  UsedNames& used_;
   std::unordered_map<std::string, std::string> names_;
 };
 
@@ -95,10 +93,11 @@ onnx::Node renamed(const onnx::Node& node, const std::string& prefix, Rename& re
 class Merger {
  public:
   Merger(const Bundle& bundle, const Model& signature) {
-    for (const Wire& wire : bundle.pipeline.data_flow) {
-      for (const PortRef& target : wire.targets) {
-        source_of_[to_string(target)] = to_string(wire.source);
-      }
+    const Wiring wiring(bundle);
+    for (const Wiring::Connection& wire : wiring.connections()) {
+      if (wire.last_tick) continue;
+      source_of_[to_string(input_ref(bundle, wire.target))] =
+          to_string(output_ref(bundle, wire.source));
     }
     for (const Port& port : signature.inputs) {
       graph_.inputs.push_back(value_info(port));
@@ -111,7 +110,7 @@ class Merger {
   // Every port's name is taken before any other value gets one.
   void reserve_ports(const Model& node) {
     for (const auto* ports : {&node.inputs, &node.outputs}) {
-      for (const Port& port : *ports) used_.insert(node.name + "/" + port.name);
+      for (const Port& port : *ports) used_.add(node.name + "/" + port.name);
     }
   }
 
@@ -159,7 +158,7 @@ class Merger {
 
   std::unordered_map<std::string, std::string> source_of_;  // input -> output that feeds it
   std::unordered_set<std::string> external_;                // inputs of the merged graph
-  std::unordered_set<std::string> used_;
+  UsedNames used_;
   onnx::Graph graph_;
 };
 

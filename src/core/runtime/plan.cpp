@@ -3,6 +3,8 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/port_suffix.h"
+#include "bundle/wiring.h"
 
 namespace leapp {
 namespace {
@@ -14,27 +16,18 @@ std::string path_of(const Model& model, const Port& port) {
 class Planner {
  public:
   Planner(const Bundle& bundle, const std::vector<std::vector<std::size_t>>& groups)
-      : bundle_(bundle) {
-    std::unordered_map<std::string, std::size_t> step_of_model;
+      : bundle_(bundle), wiring_(bundle), step_of_(bundle.models.size()) {
     for (std::size_t step = 0; step < groups.size(); ++step) {
-      for (std::size_t model : groups[step]) step_of_model[bundle.models[model].name] = step;
+      for (std::size_t node : groups[step]) step_of_[node] = step;
     }
-    for (const Wire& wire : bundle.pipeline.data_flow) {
-      const std::size_t from = step_of_model.at(wire.source.node);
-      for (const PortRef& target : wire.targets) {
-        forward_[to_string(target)] = to_string(wire.source);
-        if (step_of_model.at(target.node) != from) crossing_.insert(to_string(wire.source));
+    for (const Wiring::Connection& wire : wiring_.connections()) {
+      if (wire.last_tick || step_of_[wire.source.node] != step_of_[wire.target.node]) {
+        crossing_.insert(to_string(output_ref(bundle, wire.source)));
       }
-    }
-    for (const Wire& wire : bundle.pipeline.feedback_flow) {
-      crossing_.insert(to_string(wire.source));
-      for (const PortRef& target : wire.targets)
-        feedback_[to_string(target)] = to_string(wire.source);
     }
     for (const NodePorts& node : bundle.pipeline.outputs) {
       for (const std::string& port : node.ports) crossing_.insert(node.node + "/" + port);
     }
-    step_of_model_ = std::move(step_of_model);
   }
 
   Plan plan(const std::vector<std::vector<std::size_t>>& groups) {
@@ -58,8 +51,9 @@ class Planner {
         plan_.external_outputs.push_back(node.node + "/" + port);
       }
     }
-    for (const Wire& wire : bundle_.pipeline.feedback_flow) {
-      for (const PortRef& target : wire.targets) plan_.feedback_inputs.push_back(to_string(target));
+    for (const Wiring::Connection& wire : wiring_.connections()) {
+      if (!wire.last_tick) continue;
+      plan_.feedback_inputs.push_back(to_string(input_ref(bundle_, wire.target)));
     }
   }
 
@@ -94,9 +88,10 @@ class Planner {
     const bool merged = models.size() > 1;
     for (std::size_t index : models) {
       const Model& model = bundle_.models[index];
-      for (const Port& port : model.inputs) {
+      for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+        const Port& port = model.inputs[i];
         const std::string name = path_of(model, port);
-        const std::optional<Access> access = source_of(name, port, model.name);
+        const std::optional<Access> access = access_of({index, i}, name, port);
         if (!access) continue;  // a wire inside the merged graph
         step.inputs.push_back(*access);
         plan_.inputs[name] = *access;
@@ -106,34 +101,27 @@ class Planner {
     }
   }
 
-  std::optional<Access> source_of(const std::string& name, const Port& port,
-                                  const std::string& node) {
-    if (const auto wire = forward_.find(name); wire != forward_.end()) {
-      const std::string& source = wire->second;
-      const std::string producer = parse_port_ref(source)->node;
-      if (step_of_model_.at(producer) == step_of_model_.at(node) && producer != node) {
-        return std::nullopt;
-      }
-      return plan_.outputs.at(source);
+  std::optional<Access> access_of(PortIndex input, const std::string& name, const Port& port) {
+    const std::optional<Wiring::Source>& source = wiring_.source_of(input);
+    if (!source) return Access{add_value(name, port), false};  // an external input
+    if (!source->last_tick && step_of_[source->output.node] == step_of_[input.node]) {
+      return std::nullopt;
     }
-    if (const auto wire = feedback_.find(name); wire != feedback_.end()) {
-      const std::size_t source = plan_.outputs.at(wire->second).value;
-      if (!plan_.values[source].doubled) {
-        plan_.values[source].doubled = true;
-        return Access{source, true};
-      }
-      const std::size_t own = add_value(name, port);
-      plan_.values[own].doubled = true;
-      plan_.copies.push_back({source, own});
-      return Access{own, true};
+    const Access& output = plan_.outputs.at(to_string(output_ref(bundle_, source->output)));
+    if (!source->last_tick) return output;
+    if (!plan_.values[output.value].doubled) {
+      plan_.values[output.value].doubled = true;
+      return Access{output.value, true};
     }
-    return Access{add_value(name, port), false};  // an external input
+    const std::size_t own = add_value(name, port);
+    plan_.values[own].doubled = true;
+    plan_.copies.push_back({output.value, own});
+    return Access{own, true};
   }
 
   const Bundle& bundle_;
-  std::unordered_map<std::string, std::size_t> step_of_model_;
-  std::unordered_map<std::string, std::string> forward_;   // target -> source
-  std::unordered_map<std::string, std::string> feedback_;  // target -> source
+  Wiring wiring_;
+  std::vector<std::size_t> step_of_;          // by node
   std::unordered_set<std::string> crossing_;  // outputs that are read outside their own step
   Plan plan_;
 };
@@ -146,11 +134,10 @@ Plan make_plan(const Bundle& bundle, const std::vector<std::vector<std::size_t>>
 
 const Access* find_port(const Plan::PortTable& table, std::string_view name,
                         std::string_view suffix) {
-  std::string key(name);
-  if (const auto found = table.find(key); found != table.end()) return &found->second;
-  key += suffix;
-  const auto found = table.find(key);
-  return found != table.end() ? &found->second : nullptr;
+  return find_as_annotated(name, suffix, [&](const std::string& key) {
+    const auto found = table.find(key);
+    return found != table.end() ? &found->second : nullptr;
+  });
 }
 
 }  // namespace leapp

@@ -104,44 +104,37 @@ PolicyText::PolicyText(const Bundle& bundle, const SafeTensors& initial_values)
     : bundle_(bundle),
       initial_values_(initial_values),
       name_(cpp_name(bundle.file.stem().string())),
-      order_(execution_order(bundle)),
-      taken_(kKeywords.begin(), kKeywords.end()) {
-  for (const Wire& wire : bundle.pipeline.data_flow) {
-    for (const PortRef& target : wire.targets) wires_[target] = wire.source;
-  }
-  for (const Wire& wire : bundle.pipeline.feedback_flow) {
-    for (const PortRef& target : wire.targets) feedback_.push_back({target, wire.source});
+      wiring_(bundle) {
+  for (const std::string_view keyword : kKeywords) names_.add(std::string(keyword));
+  for (const Wiring::Connection& wire : wiring_.connections()) {
+    if (!wire.last_tick) continue;
+    feedback_.push_back({input_ref(bundle, wire.target), output_ref(bundle, wire.source)});
   }
   add_buffers();
 }
 
 // Two ports whose names differ only in punctuation get a number.
-std::string PolicyText::unique(const std::string& wanted) {
-  std::string name = wanted;
-  for (int number = 2; std::find(taken_.begin(), taken_.end(), name) != taken_.end(); ++number) {
-    name = wanted + "_" + std::to_string(number);
-  }
-  taken_.push_back(name);
-  return name;
-}
-
 void PolicyText::add_buffers() {
-  for (const std::size_t index : order_) {
+  for (const std::size_t index : wiring_.order()) {
     const Model& model = bundle_.models[index];
-    for (const Port& port : model.inputs) {
-      const PortRef ref = {model.name, port.name};
-      if (wires_.contains(ref)) continue;
-      inputs_[ref] = {unique(cpp_name(model.name + "_" + port.name)), &port};
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+      const std::optional<Wiring::Source>& source = wiring_.source_of({index, i});
+      if (source && !source->last_tick) continue;  // reads the buffer of its source
+      const Port& port = model.inputs[i];
+      inputs_[{model.name, port.name}] = {names_.take(cpp_name(model.name + "_" + port.name)),
+                                          &port};
     }
     for (const Port& port : model.outputs) {
-      outputs_[{model.name, port.name}] = {unique(cpp_name(model.name + "_" + port.name)), &port};
+      outputs_[{model.name, port.name}] = {names_.take(cpp_name(model.name + "_" + port.name)),
+                                           &port};
     }
   }
 }
 
-const PolicyText::Buffer& PolicyText::input_buffer(const PortRef& ref) const {
-  const auto wire = wires_.find(ref);
-  return wire != wires_.end() ? outputs_.at(wire->second) : inputs_.at(ref);
+const PolicyText::Buffer& PolicyText::input_buffer(PortIndex input) const {
+  const std::optional<Wiring::Source>& source = wiring_.source_of(input);
+  return source && !source->last_tick ? outputs_.at(output_ref(bundle_, source->output))
+                                      : inputs_.at(input_ref(bundle_, input));
 }
 
 std::string PolicyText::span_function(const Buffer& buffer, bool is_input,
@@ -198,12 +191,13 @@ std::string PolicyText::buffers_struct() const {
 
 std::string PolicyText::tick_body() const {
   std::string text;
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    const Model& model = bundle_.models[order_[i]];
+  const std::vector<std::size_t>& order = wiring_.order();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Model& model = bundle_.models[order[i]];
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
-    for (const Port& port : model.inputs) {
-      inputs.push_back("buffers." + input_buffer({model.name, port.name}).name);
+    for (std::size_t k = 0; k < model.inputs.size(); ++k) {
+      inputs.push_back("buffers." + input_buffer({order[i], k}).name);
     }
     for (const Port& port : model.outputs) {
       outputs.push_back("buffers." + outputs_.at({model.name, port.name}).name);
@@ -238,8 +232,9 @@ std::string PolicyText::reset_body() const {
 
 std::string PolicyText::prepare_body() const {
   std::string text;
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    const Model& model = bundle_.models[order_[i]];
+  const std::vector<std::size_t>& order = wiring_.order();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Model& model = bundle_.models[order[i]];
     const std::string weights = model.external_data.empty() ? "nullptr" : weights_symbol(model);
     const std::string node = "nodes[" + std::to_string(i) + "]";
     text += "    " + node + ".prepare(" + weights + ", " + node + ".memory);\n";
@@ -285,7 +280,7 @@ std::string PolicyText::nodes() const {
   std::string sources;
   std::string rows;
   std::string memory;
-  for (const std::size_t index : order_) {
+  for (const std::size_t index : wiring_.order()) {
     const std::string symbol = cpp_symbol(bundle_.models[index].name);
     sources += "#define " + symbol + " LEAPP_NAMED(leapp_" + name_ + "_" + symbol +
                ", LEAPP_VARIANT)\n#include \"" + symbol + ".cpp\"\n";

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/unused_name.h"
 #include "bundle/safetensors.h"
+#include "bundle/wiring.h"
 #include "leapp/bundle.h"
 
 namespace leapp {
@@ -40,9 +42,8 @@ class PolicyText {
     PortRef source;
   };
 
-  std::string unique(const std::string& wanted);
   void add_buffers();
-  const Buffer& input_buffer(const PortRef& ref) const;
+  const Buffer& input_buffer(PortIndex input) const;
   static std::string span_function(const Buffer& buffer, bool is_input, const std::string& scope);
   std::vector<std::pair<const Buffer*, bool>> ports() const;  // and whether it is an input
   std::string buffers_struct() const;
@@ -54,12 +55,11 @@ class PolicyText {
   const Bundle& bundle_;
   const SafeTensors& initial_values_;
   std::string name_;
-  std::vector<std::size_t> order_;
+  Wiring wiring_;
   std::vector<Feedback> feedback_;
   std::map<PortRef, Buffer> outputs_;  // of every node
   std::map<PortRef, Buffer> inputs_;   // those that no node of this tick computes
-  std::map<PortRef, PortRef> wires_;   // input to the output that it reads
-  std::vector<std::string> taken_;
+  UsedNames names_;
 };
 
 /// Returns a name of C++'s: letters, digits and _.

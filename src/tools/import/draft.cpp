@@ -1,8 +1,8 @@
 #include "import/draft.h"
 
+#include "bundle/connect.h"
 #include "bundle/initial_values.h"
 #include "bundle/staging.h"
-#include "bundle/wiring.h"
 #include "onnx/writer.h"
 
 namespace leapp::importing {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bundle/json_tree.h"
+#include "bundle/wiring.h"
 #include "leapp/robot_binding.h"
 #include "leapp/tools/inventory.h"
 #include "view/bundle_json.h"
@@ -90,14 +91,14 @@ Json node_json(const Model& model, const Bundle& bundle, const BundleOptions& op
   return json;
 }
 
-void add_wires(const std::vector<Wire>& wires, bool feedback, Json& list) {
-  for (const Wire& wire : wires) {
-    for (const PortRef& target : wire.targets) {
-      list.push_back({{"source", to_string(wire.source)},
-                      {"target", to_string(target)},
-                      {"feedback", feedback}});
-    }
+Json wires_json(const Bundle& bundle, const Wiring& wiring) {
+  Json list = Json::array();
+  for (const Wiring::Connection& wire : wiring.connections()) {
+    list.push_back({{"source", to_string(output_ref(bundle, wire.source))},
+                    {"target", to_string(input_ref(bundle, wire.target))},
+                    {"feedback", wire.last_tick}});
   }
+  return list;
 }
 
 Json system_json(const SystemInformation& system) {
@@ -170,14 +171,12 @@ Json describe(const Bundle& bundle, const ViewOptions& options) {
   for (const Model& model : bundle.models) {
     nodes.push_back(node_json(model, bundle, options.bundle));
   }
-  Json wires = Json::array();
-  add_wires(bundle.pipeline.data_flow, false, wires);
-  add_wires(bundle.pipeline.feedback_flow, true, wires);
+  const Wiring wiring(bundle);
   Json json = {{"title", bundle.file.stem().string()},
                {"file", bundle.file.filename().string()},
                {"nodes", std::move(nodes)},
-               {"order", execution_order(bundle)},
-               {"wires", std::move(wires)},
+               {"order", wiring.order()},
+               {"wires", wires_json(bundle, wiring)},
                {"inputs", names_of(bundle.pipeline.inputs)},
                {"outputs", names_of(bundle.pipeline.outputs)},
                {"configs", to_json(bundle.pipeline.configs)},

@@ -8,6 +8,8 @@
 
 #include "base/find.h"
 #include "bundle/safetensors.h"
+#include "bundle/wiring.h"
+#include "leapp/comparison.h"
 #include "leapp/log.h"
 #include "view/bundle_json.h"
 #include "view/distribution.h"
@@ -27,19 +29,10 @@ std::string type_of(const ConstTensorView& tensor) {
 
 // The elements that differ most, or nothing when all are equal (NaN equals NaN).
 std::optional<WorstElement> worst_of(const ConstTensorView& before, const ConstTensorView& after) {
-  std::optional<WorstElement> worst;
-  double most = -1;
-  const auto count = static_cast<std::size_t>(element_count(before.shape));
-  for (std::size_t i = 0; i < count; ++i) {
-    const double a = view::element_of(before, i);
-    const double b = view::element_of(after, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double error = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
-    if (error <= most) continue;
-    most = error;
-    worst = WorstElement{i, a, b};
-  }
-  return worst;
+  const Comparison comparison = compare(before, after, kExact);
+  if (comparison.passed()) return std::nullopt;
+  const ElementMismatch& worst = comparison.worst;
+  return WorstElement{static_cast<std::uint64_t>(worst.index), worst.traced, worst.exported};
 }
 
 // Finds what differs, kind by kind.
@@ -150,15 +143,11 @@ class Differ {
   // Every wire, and every port of the pipeline itself, as a line of text.
   static std::set<std::string> wires_of(const Bundle& bundle) {
     std::set<std::string> lines;
-    const auto add_flow = [&](const std::vector<Wire>& flow, const char* arrow) {
-      for (const Wire& wire : flow) {
-        for (const PortRef& target : wire.targets) {
-          lines.insert(to_string(wire.source) + arrow + to_string(target));
-        }
-      }
-    };
-    add_flow(bundle.pipeline.data_flow, " -> ");
-    add_flow(bundle.pipeline.feedback_flow, " => ");
+    const Wiring wiring(bundle);
+    for (const Wiring::Connection& wire : wiring.connections()) {
+      lines.insert(to_string(output_ref(bundle, wire.source)) + (wire.last_tick ? " => " : " -> ") +
+                   to_string(input_ref(bundle, wire.target)));
+    }
     const auto add_ports = [&](const std::vector<NodePorts>& nodes, const char* what) {
       for (const NodePorts& node : nodes) {
         for (const std::string& port : node.ports) lines.insert(what + node.node + "/" + port);

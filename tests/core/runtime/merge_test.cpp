@@ -248,7 +248,7 @@ TEST_F(MergeTest, ValuesOfEqualNameStayApart) {
       plan.steps[0].model);
   std::vector<std::string> outputs;
   for (const onnx::Node& node : merged.graph.nodes) outputs.push_back(node.outputs[0]);
-  EXPECT_THAT(outputs, ElementsAre("d", "a/y", "d_2", "b/y"));
+  EXPECT_THAT(outputs, ElementsAre("d", "a/y", "d_1", "b/y"));
   EXPECT_EQ(merged.graph.nodes[2].inputs[0], "a/y");
   EXPECT_EQ(merged.graph.initializers.size(), 4u);
 }
@@ -289,6 +289,7 @@ TEST_F(MergeTest, BodiesOfControlFlowAreRenamedToo) {
   Model second = first;
   second.name = "b";
   Bundle bundle;
+  bundle.models = {first, second};
   bundle.pipeline.data_flow = {{{"a", "y"}, {{"b", "x"}}}};
   Model signature;
   signature.inputs = {port("a/x")};
@@ -296,9 +297,9 @@ TEST_F(MergeTest, BodiesOfControlFlowAreRenamedToo) {
   const onnx::Model merged = merge_graphs(bundle, {{&first, &model}, {&second, &model}}, signature);
   const auto& branch =
       *std::get<std::shared_ptr<const onnx::Graph>>(merged.graph.nodes[3].attributes[0].value);
-  EXPECT_THAT(branch.nodes[0].inputs, ElementsAre("outer_2", "a/y"));
-  EXPECT_THAT(branch.nodes[0].outputs, ElementsAre("inner_2"));
-  EXPECT_EQ(branch.outputs[0].name, "inner_2");
+  EXPECT_THAT(branch.nodes[0].inputs, ElementsAre("outer_1", "a/y"));
+  EXPECT_THAT(branch.nodes[0].outputs, ElementsAre("inner_1"));
+  EXPECT_EQ(branch.outputs[0].name, "inner_1");
 }
 
 TEST_F(MergeTest, ModelsWithPartsThatCannotBeRenamedAreRecognised) {

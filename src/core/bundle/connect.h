@@ -1,0 +1,19 @@
+// A pipeline in the making: wires one by one, then the ports that they leave to its caller.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Connects `source` to `target`. Wires stay in the order of the YAML.
+LEAPP_EXPORT void add_wire(std::vector<Wire>& wires, const PortRef& source, const PortRef& target);
+
+/// Lists the pipeline's inputs, which no wire feeds, and its outputs: those that no forward wire
+/// reads and that are not in `hidden`, as state is. In the order of the YAML.
+LEAPP_EXPORT void list_open_ports(Bundle& bundle, const std::set<PortRef>& hidden);
+
+}  // namespace leapp

@@ -1,0 +1,81 @@
+// The nodes of a pipeline, run one by one, each with memory of its own: for the replay of golden
+// traces and for shadow runs, which look at every node. Whole ticks on shared memory are the
+// Session's (runtime/session.h). Both follow the same Wiring and compute the same.
+//
+// The caller says which node runs next. It fills the node's inputs, with carried() or with values
+// of its own, runs the node, and counts the run with commit(). Before that, the node may run again
+// on other inputs.
+//
+// Owns engines and memory; the bundle need not outlive it. run() and commit() allocate nothing. Not
+// thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bundle/wiring.h"
+#include "leapp/engine.h"
+#include "leapp/tensor.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+class LEAPP_EXPORT NodeExecutor {
+ public:
+  explicit NodeExecutor(const Bundle& bundle);
+
+  const Wiring& wiring() const noexcept { return wiring_; }
+
+  /// Gives a node its engine. Throws what Engine::bind() throws. A node without one does not run.
+  void load(std::size_t node, std::unique_ptr<Engine> engine);
+  bool is_loaded(std::size_t node) const { return nodes_.at(node).engine != nullptr; }
+
+  /// Sets the value that a feedback input has until its source has run. It is zeros before.
+  void set_initial(PortIndex input, const ConstTensorView& value);
+  /// Returns the initial value; null for an input that is not fed back.
+  const Tensor* initial(PortIndex input) const;
+
+  /// Copies a value of the input's type and shape.
+  void set_input(PortIndex input, const ConstTensorView& value);
+  const Tensor& input(PortIndex input) const { return nodes_[input.node].inputs[input.port]; }
+
+  /// Returns the value that the input's wire brings if its node runs now: the output of its source,
+  /// by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the source
+  /// of a forward wire has not run.
+  const Tensor* carried(PortIndex input) const;
+
+  /// Runs the node on its present inputs. The outputs count from commit() on.
+  Result<void> run(std::size_t node) noexcept { return nodes_[node].next_binding().run(); }
+  /// Returns an output of the run that commit() has not counted yet.
+  const Tensor& result(PortIndex output) const;
+  void commit(std::size_t node) noexcept { ++nodes_[node].runs; }
+  /// Returns the number of committed runs since the start or the last forget().
+  std::uint64_t runs(std::size_t node) const noexcept { return nodes_[node].runs; }
+  /// Treats the node as if it had not run: wires from it bring initial values again.
+  void forget(std::size_t node) noexcept { nodes_[node].runs = 0; }
+
+  /// Returns an output of the latest committed run (1) or of the one before (2); null if there was
+  /// no such run.
+  const Tensor* output(PortIndex output, std::size_t runs_ago) const;
+
+ private:
+  struct Node {
+    std::unique_ptr<Engine> engine = {};
+    std::vector<Tensor> inputs = {};
+    std::vector<std::optional<Tensor>> initial = {};        // by input: of feedback
+    std::array<std::vector<Tensor>, 2> outputs = {};        // of even runs and of odd ones
+    std::array<std::unique_ptr<Binding>, 2> bindings = {};  // end before the engine
+    std::uint64_t runs = 0;
+
+    Binding& next_binding() const noexcept { return *bindings[runs % 2]; }
+  };
+
+  Wiring wiring_;
+  std::vector<Node> nodes_;  // as in the bundle
+};
+
+}  // namespace leapp

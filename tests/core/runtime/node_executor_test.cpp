@@ -1,0 +1,215 @@
+#include "runtime/engines/node_executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "bundle/connect.h"
+#include "runtime/session.h"
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+using testing::port;
+
+constexpr std::size_t kOutputs = 2;
+
+/// Each output is the sum of the inputs, weighted by their places, and a number of its own.
+class SumEngine : public Engine {
+ public:
+  explicit SumEngine(float number) : number_(number) {}
+
+  std::string description() const override { return "sum"; }
+
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
+                                std::span<const TensorView> outputs) override {
+    return std::make_unique<Sum>(number_, inputs, outputs);
+  }
+
+ private:
+  class Sum : public Binding {
+   public:
+    Sum(float number, std::span<const ConstTensorView> inputs, std::span<const TensorView> outputs)
+        : number_(number),
+          inputs_(inputs.begin(), inputs.end()),
+          outputs_(outputs.begin(), outputs.end()) {}
+
+    void rebind_input(std::size_t i, const ConstTensorView& view) override { inputs_[i] = view; }
+    void rebind_output(std::size_t i, const TensorView& view) override { outputs_[i] = view; }
+
+    Result<void> run() noexcept override {
+      float sum = number_;
+      for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        sum += *static_cast<const float*>(inputs_[i].data) / static_cast<float>(i + 2);
+      }
+      for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        *static_cast<float*>(outputs_[i].data) = sum * static_cast<float>(i + 1);
+      }
+      return {};
+    }
+
+   private:
+    float number_;
+    std::vector<ConstTensorView> inputs_;
+    std::vector<TensorView> outputs_;
+  };
+
+  float number_;
+};
+
+std::unique_ptr<Engine> sum_engine(std::size_t node) {
+  return std::make_unique<SumEngine>(static_cast<float>(node) / 8);
+}
+
+ConstTensorView view_of(const float& value) {
+  return {&value, DType::kFloat32, {1}};
+}
+
+float value_of(const Tensor* tensor) {
+  return tensor == nullptr ? std::nanf("") : tensor->values<float>()[0];
+}
+
+Model model(const std::string& name, std::size_t inputs) {
+  Model model;
+  model.name = name;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    model.inputs.push_back(port("x" + std::to_string(i), {1}));
+  }
+  for (std::size_t i = 0; i < kOutputs; ++i) {
+    model.outputs.push_back(port("y" + std::to_string(i), {1}));
+  }
+  return model;
+}
+
+/// Two nodes, each of which reads the other's last tick.
+Bundle pair() {
+  Bundle bundle;
+  bundle.models = {model("a", 1), model("b", 1)};
+  add_wire(bundle.pipeline.feedback_flow, {"a", "y0"}, {"b", "x0"});
+  add_wire(bundle.pipeline.feedback_flow, {"b", "y0"}, {"a", "x0"});
+  return bundle;
+}
+
+TEST(NodeExecutorTest, AWireBringsWhatItsSourcePutOutInTheTickItSays) {
+  NodeExecutor nodes(pair());
+  const float initial = 5;
+  nodes.set_initial({1, 0}, view_of(initial));
+  for (std::size_t node : {0, 1}) nodes.load(node, sum_engine(node));
+  EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);
+  EXPECT_EQ(value_of(nodes.carried({1, 0})), 5);
+
+  ASSERT_TRUE(nodes.run(0));
+  nodes.commit(0);
+  EXPECT_EQ(value_of(nodes.carried({1, 0})), 5);  // a ran, but in this tick
+  const float given = 4;
+  nodes.set_input({1, 0}, view_of(given));
+  ASSERT_TRUE(nodes.run(1));
+  EXPECT_EQ(value_of(&nodes.result({1, 0})), 2.125F);
+  EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);  // it does not count yet
+  nodes.commit(1);
+  EXPECT_EQ(value_of(nodes.carried({0, 0})), 2.125F);
+
+  nodes.forget(1);
+  EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);
+  EXPECT_EQ(nodes.initial({0, 0})->values<float>()[0], 0);
+}
+
+TEST(NodeExecutorTest, AForwardWireBringsNothingBeforeItsSourceRan) {
+  Bundle bundle;
+  bundle.models = {model("a", 0), model("b", 2)};
+  add_wire(bundle.pipeline.data_flow, {"a", "y1"}, {"b", "x0"});
+  NodeExecutor nodes(bundle);
+  nodes.load(0, sum_engine(1));
+  EXPECT_EQ(nodes.carried({1, 0}), nullptr);
+  EXPECT_EQ(nodes.carried({1, 1}), nullptr);  // the caller's
+  EXPECT_EQ(nodes.initial({1, 0}), nullptr);
+  ASSERT_TRUE(nodes.run(0));
+  nodes.commit(0);
+  EXPECT_EQ(value_of(nodes.carried({1, 0})), 0.25F);
+  EXPECT_FALSE(nodes.is_loaded(1));
+}
+
+/// A pipeline of which every input is a forward wire, a feedback wire or the caller's.
+Bundle random_pipeline(std::mt19937& random) {
+  Bundle bundle;
+  const std::size_t count = 1 + random() % 6;
+  std::vector<std::size_t> place(count);  // nodes stand in another order than they run
+  for (std::size_t i = 0; i < count; ++i) place[i] = i;
+  std::shuffle(place.begin(), place.end(), random);
+  for (std::size_t i = 0; i < count; ++i) {
+    bundle.models.push_back(model("n" + std::to_string(i), random() % 4));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Model& reader = bundle.models[i];
+    for (const Port& input : reader.inputs) {
+      const std::size_t from = random() % count;
+      const PortRef source{bundle.models[from].name, "y" + std::to_string(random() % kOutputs)};
+      if (random() % 3 == 0) continue;
+      const bool forward = place[from] < place[i] && random() % 2 == 0;
+      add_wire(forward ? bundle.pipeline.data_flow : bundle.pipeline.feedback_flow, source,
+               {reader.name, input.name});
+    }
+  }
+  list_open_ports(bundle, {});
+  return bundle;
+}
+
+// One meaning of wires: whole ticks on shared memory, and nodes one by one on their own.
+TEST(NodeExecutorTest, ComputesWhatASessionComputes) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const Bundle bundle = random_pipeline(random);
+    NodeExecutor nodes(bundle);
+    const std::vector<std::size_t>& order = nodes.wiring().order();
+    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::unique_ptr<Engine>> engines;
+    for (std::size_t node : order) {
+      nodes.load(node, sum_engine(node));
+      engines.push_back(sum_engine(node));
+      groups.push_back({node});
+    }
+    const Plan plan = make_plan(bundle, groups);
+    const RuntimeOptions options;
+    Session session(plan, engines, options, {});
+    for (const Wiring::Connection& wire : nodes.wiring().connections()) {
+      if (!wire.last_tick) continue;
+      const float value = static_cast<float>(random() % 16);
+      nodes.set_initial(wire.target, view_of(value));
+      const Access& access = plan.inputs.at(to_string(input_ref(bundle, wire.target)));
+      session.store(session.now(access), &value).value();
+    }
+    for (int tick = 0; tick < 4; ++tick) {
+      std::map<std::string, float> given;
+      for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
+        const float value = given[plan.external_inputs[i]] = static_cast<float>(random() % 16);
+        session.set_input(i, Tensor({1}, {value})).value();
+      }
+      session.tick().value();
+      for (std::size_t node : order) {
+        for (std::size_t i = 0; i < bundle.models[node].inputs.size(); ++i) {
+          const Tensor* carried = nodes.carried({node, i});
+          const float value = carried != nullptr
+                                  ? value_of(carried)
+                                  : given.at(to_string(input_ref(bundle, {node, i})));
+          nodes.set_input({node, i}, view_of(value));
+        }
+        nodes.run(node).value();
+        nodes.commit(node);
+        for (std::size_t i = 0; i < kOutputs; ++i) {
+          const std::string name = to_string(output_ref(bundle, {node, i}));
+          const Tensor computed = session.read(session.now(plan.outputs.at(name)));
+          ASSERT_EQ(value_of(nodes.output({node, i}, 1)), value_of(&computed))
+              << name << " in tick " << tick << " of round " << round;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace leapp
