@@ -23,6 +23,7 @@ struct ViewArguments {
   std::string out;
   std::string bench;
   std::string recording;
+  std::string policy;
   std::string robot;
   bool no_open = false;
   bool json = false;
@@ -47,6 +48,7 @@ int run_view(const ViewArguments& arguments) {
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   options.bench = arguments.bench;
   options.recording = arguments.recording;
+  options.policy = arguments.policy;
   options.robot = arguments.robot;
   const std::string file = arguments.out.empty()
                                ? std::filesystem::path(arguments.yaml).stem().string() + ".html"
@@ -81,6 +83,7 @@ Command add_view(CLI::App& program) {
   app->add_option("--bench", arguments->bench, "show latencies: what leapp bench --json printed");
   app->add_option("--recording", arguments->recording,
                   "show what a controller recorded: an .mcap file");
+  app->add_option("--policy", arguments->policy, "the policy of a supervisor's recording");
   app->add_option("--robot", arguments->robot, "show the binding to a robot: its .yaml file");
   app->footer("Example: leapp view walker/walker.yaml --robot robot.yaml");
   return {app, [arguments] { return run_view(*arguments); }};

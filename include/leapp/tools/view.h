@@ -25,7 +25,8 @@ namespace leapp {
 struct ViewOptions {
   BundleOptions bundle = {};
   std::filesystem::path bench = {};      ///< what `leapp bench --json` printed
-  std::filesystem::path recording = {};  ///< of a Controller: an MCAP file
+  std::filesystem::path recording = {};  ///< of a Controller or a Supervisor: an MCAP file
+  std::string policy = {};               ///< of a supervisor's recording: whose ports are shown
   std::filesystem::path robot = {};      ///< the robot's description, for the binding
 };
 

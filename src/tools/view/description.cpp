@@ -182,8 +182,9 @@ Json describe(const Bundle& bundle, const ViewOptions& options) {
                {"configs", to_json(bundle.pipeline.configs)},
                {"system", system_json(bundle.system_information)},
                {"golden", golden_series(bundle, options.bundle)},
-               {"recording",
-                options.recording.empty() ? Json() : recorded_series(options.recording, bundle)},
+               {"recording", options.recording.empty()
+                                 ? Json()
+                                 : recorded_series(options.recording, bundle, options.policy)},
                {"validation", validation_report(bundle)},
                {"constants", parse_json(leapp::to_json(read_inventory(bundle.file)))},
                {"bench", bench_report(options.bench)},

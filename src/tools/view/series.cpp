@@ -106,7 +106,8 @@ SeriesJson period_json(std::vector<double> gaps) {
 // Collects what a recording says.
 class RecordingReader {
  public:
-  explicit RecordingReader(const Bundle& bundle) : bundle_(bundle) {}
+  RecordingReader(const Bundle& bundle, const std::string& policy)
+      : bundle_(bundle), policy_(policy) {}
 
   void take(const McapChannel& channel, std::uint64_t time, std::string_view data) {
     if (channel.encoding != "json") return;
@@ -131,6 +132,8 @@ class RecordingReader {
     const auto port = channel.metadata.find("port");
     const auto side = channel.metadata.find("side");
     if (port == channel.metadata.end() || side == channel.metadata.end()) return;
+    const auto policy = channel.metadata.find("policy");
+    if ((policy == channel.metadata.end() ? "" : policy->second) != policy_) return;
     const auto ref = parse_port_ref(port->second);
     const bool input = side->second == "input";
     if (!ref || !(input ? bundle_.find_input(*ref) : bundle_.find_output(*ref))) return;
@@ -155,6 +158,7 @@ class RecordingReader {
   }
 
   const Bundle& bundle_;
+  const std::string& policy_;
   AllSeries all_;
   std::map<std::string, std::uint64_t> events_;
   std::vector<double> gaps_;
@@ -192,8 +196,9 @@ SeriesJson golden_series(const Bundle& bundle, const BundleOptions& options) {
   }
 }
 
-SeriesJson recorded_series(const std::filesystem::path& recording, const Bundle& bundle) {
-  RecordingReader reader(bundle);
+SeriesJson recorded_series(const std::filesystem::path& recording, const Bundle& bundle,
+                           const std::string& policy) {
+  RecordingReader reader(bundle, policy);
   McapReader(recording).read([&](const McapChannel& channel, std::uint64_t time,
                                  std::string_view data) { reader.take(channel, time, data); });
   return reader.json();

@@ -17,8 +17,9 @@ namespace leapp::view {
 nlohmann::ordered_json golden_series(const Bundle& bundle, const BundleOptions& options);
 
 /// Does the same for a recording, with "period": how long the ticks of the loop were apart, and
-/// "events": what the controller did, counted. Throws Error (LP655).
-nlohmann::ordered_json recorded_series(const std::filesystem::path& recording,
-                                       const Bundle& bundle);
+/// "events": what the controller did, counted. The recording of a supervisor has the ports of
+/// several policies; those of `policy` are read. Throws Error (LP655).
+nlohmann::ordered_json recorded_series(const std::filesystem::path& recording, const Bundle& bundle,
+                                       const std::string& policy = {});
 
 }  // namespace leapp::view

@@ -28,22 +28,24 @@ struct Message {
 };
 
 // A recording with a channel of events, one of the port policy/obs and one that names no port.
-ordered_json series_of(const std::vector<Message>& messages) {
+ordered_json series_of(const std::vector<Message>& messages, const std::string& policy = {}) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "series.mcap";
   McapWriter writer(file);
   const std::array channels = {
       writer.add_channel("/controller", "event", {}),
       writer.add_channel("/ports/policy/obs", "port", {{"port", "policy/obs"}, {"side", "input"}}),
-      writer.add_channel("/else", "else", {{"side", "input"}})};
+      writer.add_channel("/else", "else", {{"side", "input"}}),
+      writer.add_channel("/policies/walk/ports/policy/obs", "port",
+                         {{"port", "policy/obs"}, {"side", "input"}, {"policy", "walk"}})};
   std::uint64_t time = 1000;
   for (const Message& message : messages) {
     writer.write(channels[message.channel], time += 1000, message.json);
   }
   EXPECT_TRUE(writer.close());
-  return recorded_series(file, one_policy());
+  return recorded_series(file, one_policy(), policy);
 }
 
-constexpr std::size_t kEvents = 0, kPort = 1, kElse = 2;
+constexpr std::size_t kEvents = 0, kPort = 1, kElse = 2, kPortOfWalk = 3;
 
 TEST(SeriesTest, ARecordingHasTicksValuesAndEvents) {
   const ordered_json series =
@@ -56,6 +58,13 @@ TEST(SeriesTest, ARecordingHasTicksValuesAndEvents) {
   const ordered_json& obs = series["ports"]["inputs/policy/obs"];
   EXPECT_EQ(obs["ticks"], ordered_json({0, 1}));
   EXPECT_EQ(obs["values"].dump(), R"([[1.5,"NaN"],[2.0,3.0]])");
+}
+
+TEST(SeriesTest, PortsAreThoseOfThePolicy) {
+  const std::vector<Message> messages = {{kPort, R"({"tick": 0, "values": [1, 2]})"},
+                                         {kPortOfWalk, R"({"tick": 1, "values": [3, 4]})"}};
+  EXPECT_EQ(series_of(messages)["ports"]["inputs/policy/obs"]["ticks"], ordered_json({0}));
+  EXPECT_EQ(series_of(messages, "walk")["ports"]["inputs/policy/obs"]["ticks"], ordered_json({1}));
 }
 
 TEST(SeriesTest, MessagesOfOtherWritersArePassedOver) {
