@@ -73,6 +73,12 @@ bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
 	@$(RUN) $(BIN)/python benchmarks/run.py
 
+coverage: setup  ## which branches of the core its tests take
+	@tools/apt_packages.sh coverage
+	@cmake --preset coverage >/dev/null
+	@cmake --build build/coverage -j $(JOBS)
+	@$(RUN) $(BIN)/python tools/coverage.py build/coverage
+
 opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit, onnx or cpp)
 	@$(RUN) $(BIN)/python tests/python/opinfo_sweep.py --backend $(or $(BACKEND),jit)
 
@@ -158,4 +164,4 @@ $(VENV)/.package: $(PACKAGE) CMakeLists.txt
 	find leapp -type f -printf '%p,,\n' >>"leapp-$$version.dist-info/RECORD"
 	@touch $@
 
-.PHONY: help build demo test test-long test-aarch64 wheel deb bench opinfo lint format tidy fuzz docs clean setup
+.PHONY: help build demo test test-long test-aarch64 wheel deb bench coverage opinfo lint format tidy fuzz docs clean setup

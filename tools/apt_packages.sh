@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs] [fuzz] [aarch64] [deb]
+# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs] [fuzz] [coverage] [aarch64] [deb]
 set -euo pipefail
 
 missing=()   # cannot do without
@@ -33,6 +33,7 @@ for group in "$@"; do
   case $group in
     docs) need_command doxygen doxygen ;;
     fuzz) need_command clang clang++; need_library libclang-rt-dev ;;
+    coverage) need_command clang clang++; need_library libclang-rt-dev; need_command llvm llvm-cov ;;
     aarch64) need_command g++-aarch64-linux-gnu aarch64-linux-gnu-g++; need_command qemu-user qemu-aarch64 ;;
     deb) need_command lintian lintian; need_command dpkg-dev dpkg-shlibdeps; need_command debootstrap debootstrap ;;
     *) echo "unknown group of packages: $group" >&2; exit 2 ;;
