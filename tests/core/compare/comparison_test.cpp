@@ -98,7 +98,7 @@ TEST(Compare, NanOnOneSideNamesItsOrigin) {
   EXPECT_THAT(text_of(exported), HasSubstr("only the exported model has them"));
   EXPECT_THAT(text_of(exported), HasSubstr("exported has 1 NaN (50.0 %), 0 Inf (0.0 %)"));
   EXPECT_THAT(text_of(compare_floats({kInf, 2}, {1, 2})), HasSubstr("only the source has them"));
-  EXPECT_THAT(text_of(compare_floats({kInf, 2}, {2, kInf})), HasSubstr("at different places"));
+  EXPECT_THAT(text_of(compare_floats({kInf, 2}, {2, kInf})), HasSubstr("at different indices"));
 }
 
 TEST(Compare, AnInfiniteTracedValueDoesNotExcuseAFiniteOne) {
