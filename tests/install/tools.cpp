@@ -1,15 +1,11 @@
 // Uses the installed desk tools: no libtorch anywhere near.
 #include <iostream>
 
-#include "leapp/error.h"
 #include "leapp/tools/inventory.h"
 
 int main() {
-  try {
-    leapp::read_inventory("/nowhere");
-  } catch (const leapp::Error& error) {
-    std::cout << "tools work\n";
-    return 0;
-  }
-  return 1;
+  const bool right = leapp::to_string(leapp::ExportedWeights{"net", 6, 0, 152'076}) ==
+                     "net: 6 parameters, 152,076 values";
+  std::cout << (right ? "tools work\n" : "wrong\n");
+  return right ? 0 : 1;
 }
