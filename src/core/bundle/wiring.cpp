@@ -80,35 +80,65 @@ std::vector<Connection> connect(const Bundle& bundle, const RuleReporter& report
   return connections;
 }
 
-/// Finds a cycle among nodes that all wait for another: going back along the wires meets one again.
-std::vector<const Connection*> find_cycle(const std::vector<Connection>& connections,
-                                          const std::vector<std::size_t>& waiting_for) {
-  std::vector<const Connection*> into(waiting_for.size(), nullptr);
+/// One node that has to run before another: a forward wire, or a schedule that asks about it.
+struct Edge {
+  std::size_t before = 0;
+  std::size_t after = 0;
+  const Connection* wire = nullptr;  // null: the schedule of `after`
+};
+
+std::vector<Edge> list_edges(const std::vector<Connection>& connections,
+                             const std::vector<Timing>& timings) {
+  std::vector<Edge> edges;
   for (const Connection& wire : connections) {
-    const bool waits = waiting_for[wire.source.node] > 0 && waiting_for[wire.target.node] > 0;
-    if (waits && !wire.last_tick && into[wire.target.node] == nullptr)
-      into[wire.target.node] = &wire;
+    if (!wire.last_tick) edges.push_back({wire.source.node, wire.target.node, &wire});
+  }
+  for (std::size_t node = 0; node < timings.size(); ++node) {
+    const std::optional<Timing::Condition>& when = timings[node].when;
+    if (when && when->is_output) edges.push_back({when->port.node, node});
+    for (const Timing::Age& age : timings[node].ages) edges.push_back({age.node, node});
+  }
+  return edges;
+}
+
+/// Finds a cycle among nodes that all wait for another: going back along the edges meets one again.
+std::vector<const Edge*> find_cycle(const std::vector<Edge>& edges,
+                                    const std::vector<std::size_t>& waiting_for) {
+  std::vector<const Edge*> into(waiting_for.size(), nullptr);
+  for (const Edge& edge : edges) {
+    const bool waits = waiting_for[edge.before] > 0 && waiting_for[edge.after] > 0;
+    if (waits && into[edge.after] == nullptr) into[edge.after] = &edge;
   }
   std::size_t at = 0;
   while (into[at] == nullptr) ++at;
   std::vector<bool> seen(waiting_for.size(), false);
-  for (; !seen[at]; at = into[at]->source.node) seen[at] = true;
-  std::vector<const Connection*> cycle;
+  for (; !seen[at]; at = into[at]->before) seen[at] = true;
+  std::vector<const Edge*> cycle;
   const std::size_t start = at;
   do {
     cycle.push_back(into[at]);
-    at = into[at]->source.node;
+    at = into[at]->before;
   } while (at != start);
   std::reverse(cycle.begin(), cycle.end());
   return cycle;
 }
 
-std::string describe_cycle(const Bundle& bundle, const std::vector<const Connection*>& cycle) {
+std::string describe(const Bundle& bundle, const Edge& edge) {
+  if (edge.wire != nullptr) {
+    return to_string(output_ref(bundle, edge.wire->source)) + " -> " +
+           to_string(input_ref(bundle, edge.wire->target));
+  }
+  return bundle.models[edge.before].name + " -> " + bundle.models[edge.after].name +
+         " (the schedule of the second depends on the first)";
+}
+
+std::string describe_cycle(const Bundle& bundle, const std::vector<const Edge*>& cycle) {
   constexpr std::size_t kMaxEdges = 20;
-  std::string text = "the forward wires form a cycle:";
+  const bool wires = std::ranges::all_of(cycle, [](const Edge* edge) { return edge->wire; });
+  std::string text = wires ? "the forward wires form a cycle:"
+                           : "the forward wires and the schedule form a cycle:";
   for (std::size_t i = 0; i < std::min(cycle.size(), kMaxEdges); ++i) {
-    text += "\n  " + to_string(output_ref(bundle, cycle[i]->source)) + " -> " +
-            to_string(input_ref(bundle, cycle[i]->target));
+    text += "\n  " + describe(bundle, *cycle[i]);
   }
   if (cycle.size() > kMaxEdges) {
     text += "\n  and " + std::to_string(cycle.size() - kMaxEdges) + " more";
@@ -116,15 +146,26 @@ std::string describe_cycle(const Bundle& bundle, const std::vector<const Connect
   return text + "\na value from the last tick belongs into feedback_flow";
 }
 
+[[noreturn]] void fail_for_cycle(const Bundle& bundle, const std::vector<const Edge*>& cycle,
+                                 const RuleReporter& reporter) {  // B18
+  const Edge& first = *cycle.front();
+  FieldPath path = {"pipeline", "schedule", bundle.models[first.after].name};
+  if (first.wire != nullptr) {
+    path = {"pipeline", "data_flow", to_string(output_ref(bundle, first.wire->source))};
+  }
+  reporter.fail(rule(18), path, describe_cycle(bundle, cycle));
+}
+
 std::vector<std::size_t> find_order(const Bundle& bundle,
                                     const std::vector<Connection>& connections,
+                                    const std::vector<Timing>& timings,
                                     const RuleReporter& reporter) {
+  const std::vector<Edge> edges = list_edges(connections, timings);
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting_for(bundle.models.size(), 0);
-  for (const Connection& wire : connections) {
-    if (wire.last_tick) continue;
-    consumers[wire.source.node].push_back(wire.target.node);
-    ++waiting_for[wire.target.node];
+  for (const Edge& edge : edges) {
+    consumers[edge.before].push_back(edge.after);
+    ++waiting_for[edge.after];
   }
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t i = 0; i < waiting_for.size(); ++i) {
@@ -141,9 +182,7 @@ std::vector<std::size_t> find_order(const Bundle& bundle,
     }
   }
   if (order.size() < bundle.models.size()) {  // B18
-    const auto cycle = find_cycle(connections, waiting_for);
-    const std::string source = to_string(output_ref(bundle, cycle.front()->source));
-    reporter.fail(rule(18), {"pipeline", "data_flow", source}, describe_cycle(bundle, cycle));
+    fail_for_cycle(bundle, find_cycle(edges, waiting_for), reporter);
   }
   return order;
 }
@@ -154,7 +193,10 @@ Wiring::Wiring(const Bundle& bundle)
     : Wiring(bundle, RuleReporter([](const FieldPath&) { return std::string(); })) {}
 
 Wiring::Wiring(const Bundle& bundle, const RuleReporter& reporter)
-    : connections_(connect(bundle, reporter)), order_(find_order(bundle, connections_, reporter)) {
+    : connections_(connect(bundle, reporter)),
+      timings_(resolve_schedule(bundle, reporter)),
+      has_schedule_(std::ranges::any_of(timings_, [](const Timing& t) { return !t.is_plain(); })),
+      order_(find_order(bundle, connections_, timings_, reporter)) {
   std::vector<std::size_t> position(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   for (const Model& model : bundle.models) sources_.emplace_back(model.inputs.size());
