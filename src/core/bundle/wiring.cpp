@@ -80,40 +80,38 @@ std::vector<Connection> connect(const Bundle& bundle, const RuleReporter& report
   return connections;
 }
 
-/// One node that has to run before another: a forward wire, or a schedule that asks about it.
-struct Edge {
-  std::size_t before = 0;
-  std::size_t after = 0;
-  const Connection* wire = nullptr;  // null: the schedule of `after`
-};
+using Precedence = Wiring::Precedence;
 
-std::vector<Edge> list_edges(const std::vector<Connection>& connections,
-                             const std::vector<Timing>& timings) {
-  std::vector<Edge> edges;
-  for (const Connection& wire : connections) {
-    if (!wire.last_tick) edges.push_back({wire.source.node, wire.target.node, &wire});
+std::vector<Precedence> list_precedences(const std::vector<Connection>& connections,
+                                         const std::vector<Timing>& timings) {
+  std::vector<Precedence> precedences;
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const Connection& wire = connections[i];
+    if (!wire.last_tick) precedences.push_back({wire.source.node, wire.target.node, i});
   }
   for (std::size_t node = 0; node < timings.size(); ++node) {
     const std::optional<Timing::Condition>& when = timings[node].when;
-    if (when && when->is_output) edges.push_back({when->port.node, node});
-    for (const Timing::Age& age : timings[node].ages) edges.push_back({age.node, node});
+    if (when && when->is_output) precedences.push_back({when->port.node, node});
+    for (const Timing::Age& age : timings[node].ages) precedences.push_back({age.node, node});
   }
-  return edges;
+  return precedences;
 }
 
-/// Finds a cycle among nodes that all wait for another: going back along the edges meets one again.
-std::vector<const Edge*> find_cycle(const std::vector<Edge>& edges,
-                                    const std::vector<std::size_t>& waiting_for) {
-  std::vector<const Edge*> into(waiting_for.size(), nullptr);
-  for (const Edge& edge : edges) {
-    const bool waits = waiting_for[edge.before] > 0 && waiting_for[edge.after] > 0;
-    if (waits && into[edge.after] == nullptr) into[edge.after] = &edge;
+using Cycle = std::vector<const Precedence*>;
+
+/// Finds a cycle among nodes that all wait for another: going back meets one of them again.
+Cycle find_cycle(const std::vector<Precedence>& precedences,
+                 const std::vector<std::size_t>& waiting_for) {
+  std::vector<const Precedence*> into(waiting_for.size(), nullptr);
+  for (const Precedence& each : precedences) {
+    const bool waits = waiting_for[each.before] > 0 && waiting_for[each.after] > 0;
+    if (waits && into[each.after] == nullptr) into[each.after] = &each;
   }
   std::size_t at = 0;
   while (into[at] == nullptr) ++at;
   std::vector<bool> seen(waiting_for.size(), false);
   for (; !seen[at]; at = into[at]->before) seen[at] = true;
-  std::vector<const Edge*> cycle;
+  Cycle cycle;
   const std::size_t start = at;
   do {
     cycle.push_back(into[at]);
@@ -123,49 +121,44 @@ std::vector<const Edge*> find_cycle(const std::vector<Edge>& edges,
   return cycle;
 }
 
-std::string describe(const Bundle& bundle, const Edge& edge) {
-  if (edge.wire != nullptr) {
-    return to_string(output_ref(bundle, edge.wire->source)) + " -> " +
-           to_string(input_ref(bundle, edge.wire->target));
-  }
-  return bundle.models[edge.before].name + " -> " + bundle.models[edge.after].name +
-         " (the schedule of the second depends on the first)";
-}
-
-std::string describe_cycle(const Bundle& bundle, const std::vector<const Edge*>& cycle) {
+[[noreturn]] void fail_for_cycle(const Bundle& bundle, const std::vector<Connection>& connections,
+                                 const Cycle& cycle, const RuleReporter& reporter) {  // B18
   constexpr std::size_t kMaxEdges = 20;
-  const bool wires = std::ranges::all_of(cycle, [](const Edge* edge) { return edge->wire; });
+  const bool wires = std::ranges::all_of(cycle, [](const auto* each) { return each->wire.has_value(); });
   std::string text = wires ? "the forward wires form a cycle:"
                            : "the forward wires and the schedule form a cycle:";
   for (std::size_t i = 0; i < std::min(cycle.size(), kMaxEdges); ++i) {
-    text += "\n  " + describe(bundle, *cycle[i]);
+    const Precedence& each = *cycle[i];
+    if (each.wire) {
+      const Connection& wire = connections[*each.wire];
+      text += "\n  " + to_string(output_ref(bundle, wire.source)) + " -> " +
+              to_string(input_ref(bundle, wire.target));
+    } else {
+      text += "\n  " + bundle.models[each.before].name + " -> " + bundle.models[each.after].name +
+              " (the schedule of the second depends on the first)";
+    }
   }
   if (cycle.size() > kMaxEdges) {
     text += "\n  and " + std::to_string(cycle.size() - kMaxEdges) + " more";
   }
-  return text + "\na value from the last tick belongs into feedback_flow";
-}
-
-[[noreturn]] void fail_for_cycle(const Bundle& bundle, const std::vector<const Edge*>& cycle,
-                                 const RuleReporter& reporter) {  // B18
-  const Edge& first = *cycle.front();
+  const Precedence& first = *cycle.front();
   FieldPath path = {"pipeline", "schedule", bundle.models[first.after].name};
-  if (first.wire != nullptr) {
-    path = {"pipeline", "data_flow", to_string(output_ref(bundle, first.wire->source))};
+  if (first.wire) {
+    path = {"pipeline", "data_flow",
+            to_string(output_ref(bundle, connections[*first.wire].source))};
   }
-  reporter.fail(rule(18), path, describe_cycle(bundle, cycle));
+  reporter.fail(rule(18), path, text + "\na value from the last tick belongs into feedback_flow");
 }
 
 std::vector<std::size_t> find_order(const Bundle& bundle,
                                     const std::vector<Connection>& connections,
-                                    const std::vector<Timing>& timings,
+                                    const std::vector<Precedence>& precedences,
                                     const RuleReporter& reporter) {
-  const std::vector<Edge> edges = list_edges(connections, timings);
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting_for(bundle.models.size(), 0);
-  for (const Edge& edge : edges) {
-    consumers[edge.before].push_back(edge.after);
-    ++waiting_for[edge.after];
+  for (const Precedence& each : precedences) {
+    consumers[each.before].push_back(each.after);
+    ++waiting_for[each.after];
   }
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t i = 0; i < waiting_for.size(); ++i) {
@@ -181,8 +174,8 @@ std::vector<std::size_t> find_order(const Bundle& bundle,
       if (--waiting_for[consumer] == 0) ready.push(consumer);
     }
   }
-  if (order.size() < bundle.models.size()) {  // B18
-    fail_for_cycle(bundle, find_cycle(edges, waiting_for), reporter);
+  if (order.size() < bundle.models.size()) {
+    fail_for_cycle(bundle, connections, find_cycle(precedences, waiting_for), reporter);
   }
   return order;
 }
@@ -196,7 +189,8 @@ Wiring::Wiring(const Bundle& bundle, const RuleReporter& reporter)
     : connections_(connect(bundle, reporter)),
       timings_(resolve_schedule(bundle, reporter)),
       has_schedule_(std::ranges::any_of(timings_, [](const Timing& t) { return !t.is_plain(); })),
-      order_(find_order(bundle, connections_, timings_, reporter)) {
+      precedences_(list_precedences(connections_, timings_)),
+      order_(find_order(bundle, connections_, precedences_, reporter)) {
   std::vector<std::size_t> position(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   for (const Model& model : bundle.models) sources_.emplace_back(model.inputs.size());

@@ -45,6 +45,13 @@ class LEAPP_EXPORT Wiring {
     bool last_tick = false;
   };
 
+  /// One node that has to run before another: because of a forward wire, or of a schedule.
+  struct Precedence {
+    std::size_t before = 0;
+    std::size_t after = 0;
+    std::optional<std::size_t> wire = {};  ///< among connections(); empty: the schedule of `after`
+  };
+
   /// Throws Error with B15 for a wire to a node or port that is not there, with B18 if forward
   /// wires and conditions form a cycle, and with B35 to B39 for a schedule that is wrong by itself.
   /// Everything else is up to check().
@@ -58,6 +65,9 @@ class LEAPP_EXPORT Wiring {
 
   /// Returns every wire to every input: data_flow, then feedback_flow, in the order of the YAML.
   const std::vector<Connection>& connections() const noexcept { return connections_; }
+
+  /// Returns every pair of nodes of which the first has to run before the second in a tick.
+  const std::vector<Precedence>& precedences() const noexcept { return precedences_; }
 
   /// Returns whether a node may run other than once in every tick.
   bool has_schedule() const noexcept { return has_schedule_; }
@@ -73,6 +83,7 @@ class LEAPP_EXPORT Wiring {
   std::vector<Connection> connections_;
   std::vector<Timing> timings_;
   bool has_schedule_;
+  std::vector<Precedence> precedences_;
   std::vector<std::vector<std::optional<Source>>> sources_;  // by node and input
   std::vector<std::size_t> order_;
 };
