@@ -66,6 +66,10 @@ void print(const Bundle& bundle) {
       }
     }
   }
+  if (!bundle.pipeline.schedule.empty()) std::printf("\nschedule\n");
+  for (const NodeSchedule& schedule : bundle.pipeline.schedule) {
+    std::printf("  %s: %s\n", schedule.node.c_str(), to_string(schedule).c_str());
+  }
   print_inventory(read_inventory(bundle.file));
 }
 

@@ -114,6 +114,9 @@ struct NodeSchedule {
   bool operator==(const NodeSchedule&) const = default;
 };
 
+/// Returns a schedule as text for people: "every 5 ticks, when trigger/run".
+LEAPP_EXPORT std::string to_string(const NodeSchedule& schedule);
+
 struct Pipeline {
   std::vector<Wire> data_flow;      ///< the target reads what the source wrote in this tick
   std::vector<Wire> feedback_flow;  ///< the target reads what the source wrote in the last tick

@@ -199,6 +199,10 @@ LEAPP_API leapp_status leapp_tick(leapp_manager* manager);
 /* Where an output's elements lie since the last tick, until the next; null for a wrong index. */
 LEAPP_API const void* leapp_output(const leapp_manager* manager, size_t output);
 
+/* How many ticks ago the node of an output ran: 0 if it ran in the last tick, as every node does in
+ * a bundle without a schedule; -1 if it has not run since the reset, or for a wrong index. */
+LEAPP_API int64_t leapp_output_age(const leapp_manager* manager, size_t output);
+
 /* Replays the golden traces of the bundle, each node by itself and the pipeline, in buffers of its
  * own. Fails with LP941 if this machine does not repeat them within their tolerance; the message
  * names the first port and tick. Fails with LP949 if the traces hold nothing to compare with.
@@ -216,7 +220,8 @@ LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verifica
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
                                              const char* input, const void* elements, size_t bytes);
 LEAPP_API leapp_status leapp_reset(leapp_manager* manager);
-/* All feedback inputs as bytes of this manager's own order, to go back to later. */
+/* All feedback inputs, and the position in the bundle's schedule if it has one, as bytes of this
+ * manager's own order, to go back to later. */
 LEAPP_API size_t leapp_state_bytes(const leapp_manager* manager);
 LEAPP_API leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes);
 LEAPP_API leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes);

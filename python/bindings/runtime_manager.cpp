@@ -152,24 +152,37 @@ class PyManager {
     return arrays_.make(manager_->value(node, port).view());
   }
 
-  py::dict state() const { return to_dict(manager_->state(), manager_->feedback_inputs()); }
+  py::dict state() const {
+    const TensorMap state = manager_->state();
+    py::dict dict = to_dict(state, manager_->feedback_inputs());
+    for (const auto& [name, value] : state) {
+      if (!dict.contains(name)) dict[py::str(name)] = arrays_.make(value.view());
+    }
+    return dict;
+  }
 
   void set_state(const py::object& given) {
     if (!py::isinstance(given, py::module_::import("collections.abc").attr("Mapping"))) {
       wrong_setting("state", given, "what state() returned");
     }
+    const TensorMap present = manager_->state();
     TensorMap tensors;
     for (const auto& [key, value] : py::dict(given)) {
       const std::string name(text_of(key));
-      const std::optional<PortRef> ref = parse_port_ref(name);
-      const Port* port = ref ? manager_->bundle().find_input(*ref) : nullptr;
-      if (port == nullptr)
+      const auto found = present.find(name);
+      if (found == present.end()) {
         throw Error(Code::kUnknownPort, "'" + name + "' is not a feedback input");
-      Tensor tensor(port->dtype, port->shape);
+      }
+      Tensor tensor(found->second.dtype(), found->second.shape());
       read_array(value, tensor.view(), name);
       tensors.emplace(name, std::move(tensor));
     }
     manager_->set_state(tensors);
+  }
+
+  std::optional<std::uint64_t> output_age(py::handle name) const {
+    const Hold hold(busy_);
+    return manager_->output_age(manager_->output_port(text_of(name)));
   }
 
   void prepare(py::handle ticks) {
@@ -291,7 +304,7 @@ class PyManager {
     return dict;
   }
 
-  std::atomic<bool> busy_{false};
+  mutable std::atomic<bool> busy_{false};
   ArrayMaker arrays_;
   RuntimeOptions options_;
   std::unique_ptr<InferenceManager> manager_;
@@ -336,7 +349,14 @@ void bind_values(py::class_<PyManager>& manager) {
   manager.def(
       "reset", [](PyManager& self) { self.manager().reset(); },
       "Give every feedback input its initial value again; other inputs are zero until set.");
-  manager.def("state", &PyManager::state, "Return a copy of every feedback input.");
+  manager.def("state", &PyManager::state,
+              "Return a copy of every feedback input and, with a schedule, of the position in it.");
+  manager.def(
+      "undo_tick", [](PyManager& self) { self.manager().undo_tick().value(); },
+      "Take back the last tick: the next one reads the state that it read. Outputs stay.");
+  manager.def("output_age", &PyManager::output_age, py::arg("name"),
+              "Return how many ticks ago the node of an output ran: 0 for the last tick, None for "
+              "never.");
   manager.def("set_state", &PyManager::set_state, py::arg("state"),
               "Go back to what ``state()`` returned.");
   manager.def(

@@ -58,6 +58,23 @@ py::dict to_python(const std::vector<NodePorts>& nodes) {
   return dict;
 }
 
+py::dict to_python(const std::vector<NodeSchedule>& nodes) {
+  py::dict section;
+  for (const NodeSchedule& node : nodes) {
+    py::dict entry;
+    if (!node.ages.empty()) entry["age"] = py::cast(node.ages);
+    if (!node.carry.empty()) entry["carry"] = py::cast(node.carry);
+    if (node.every != 1) entry["every"] = node.every;
+    if (!node.index.empty()) entry["index"] = node.index;
+    if (!node.on_change.empty()) entry["on_change"] = py::cast(node.on_change);
+    if (node.phase != 0) entry["phase"] = node.phase;
+    if (node.repeat != 1) entry["repeat"] = node.repeat;
+    if (node.when) entry["when"] = to_string(*node.when);
+    section[py::str(node.node)] = entry;
+  }
+  return section;
+}
+
 }  // namespace
 
 py::dict models_section(const Bundle& bundle) {
@@ -91,6 +108,7 @@ py::dict pipeline_section(const Bundle& bundle) {
   if (pipeline.initial_values) section["initial_values"] = pipeline.initial_values->path;
   section["inputs"] = to_python(pipeline.inputs);
   section["outputs"] = to_python(pipeline.outputs);
+  if (!pipeline.schedule.empty()) section["schedule"] = to_python(pipeline.schedule);
   return section;
 }
 

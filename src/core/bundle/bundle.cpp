@@ -1,6 +1,7 @@
 #include "leapp/bundle.h"
 
 #include "base/find.h"
+#include "base/join.h"
 
 namespace leapp {
 
@@ -28,6 +29,22 @@ const Port* Bundle::find_output(const PortRef& ref) const noexcept {
 
 std::string to_string(const PortRef& ref) {
   return ref.node + "/" + ref.port;
+}
+
+std::string to_string(const NodeSchedule& schedule) {
+  std::vector<std::string> parts;
+  if (schedule.every != 1) parts.push_back("every " + std::to_string(schedule.every) + " ticks");
+  if (schedule.phase != 0) parts.push_back("from tick " + std::to_string(schedule.phase) + " on");
+  if (schedule.when) parts.push_back("when " + to_string(*schedule.when));
+  if (!schedule.on_change.empty()) {
+    parts.push_back("if " + join(schedule.on_change) + " changed");
+  }
+  if (parts.empty()) parts.emplace_back("every tick");
+  if (schedule.repeat != 1) parts.push_back(std::to_string(schedule.repeat) + " runs");
+  for (const auto& [output, input] : schedule.carry) parts.push_back(output + " to " + input);
+  if (!schedule.index.empty()) parts.push_back(schedule.index + " counts the runs");
+  for (const auto& [input, node] : schedule.ages) parts.push_back(input + " is the age of " + node);
+  return join(parts);
 }
 
 std::optional<PortRef> parse_port_ref(std::string_view text) {

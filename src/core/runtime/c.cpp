@@ -161,6 +161,15 @@ const void* leapp_output(const leapp_manager* manager, size_t output) {
   return manager->manager.output(manager->outputs[output]).data;
 }
 
+int64_t leapp_output_age(const leapp_manager* manager, size_t output) {
+  if (manager == nullptr || output >= manager->outputs.size()) {
+    manager == nullptr ? is_null("manager") : no_such("output");
+    return -1;
+  }
+  const auto age = manager->manager.output_age(manager->outputs[output]);
+  return age ? static_cast<int64_t>(*age) : -1;
+}
+
 leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, const char* input,
                                    const void* elements, size_t bytes) {
   if (manager == nullptr) return is_null("manager");

@@ -35,9 +35,9 @@ class Policy {
 @inputs@
   // Outputs, of the last tick.
 @outputs@
-  /// Gives the state its initial value, and zeros to the inputs.
+  /// Gives the state its initial value, and zeros to the inputs. A schedule starts at tick 0.
   void reset() noexcept;
-  /// Runs every node once. Null, or what failed: the state is then what it was before.
+  /// Runs every node once, or those that the bundle's schedule says. Null, or what failed: the state is then what it was before.
   const char* tick() noexcept;
 
  private:
@@ -80,7 +80,7 @@ namespace {
 
 @buffers@
 Buffers buffers;
-const leapp_@name@_node* nodes = nullptr;
+@schedule@const leapp_@name@_node* nodes = nullptr;
 
 // Compiled for the best vectors that this processor has.
 const leapp_@name@_node* choose_nodes() {

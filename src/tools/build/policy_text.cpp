@@ -111,6 +111,39 @@ PolicyText::PolicyText(const Bundle& bundle, const SafeTensors& initial_values)
     feedback_.push_back({input_ref(bundle, wire.target), output_ref(bundle, wire.source)});
   }
   add_buffers();
+  add_initial_values();
+  if (wiring_.has_schedule()) add_schedule();
+}
+
+// Of feedback inputs; with a schedule also of the outputs that forward wires may read before their
+// node has run.
+void PolicyText::add_initial_values() {
+  for (const Feedback& feedback : feedback_) {
+    const ConstTensorView* value = initial_values_.find(to_string(feedback.target));
+    if (value != nullptr) initials_.push_back({inputs_.at(feedback.target).name, value});
+  }
+  if (!wiring_.has_schedule()) return;
+  for (const Wiring::Connection& wire : wiring_.connections()) {
+    const ConstTensorView* value = initial_values_.find(to_string(input_ref(bundle_, wire.target)));
+    if (wire.last_tick || value == nullptr) continue;
+    initials_.push_back({outputs_.at(output_ref(bundle_, wire.source)).name, value});
+  }
+}
+
+void PolicyText::add_schedule() {
+  ScheduleText::Members members;
+  for (std::size_t node = 0; node < bundle_.models.size(); ++node) {
+    const Model& model = bundle_.models[node];
+    std::vector<std::string>& inputs = members.inputs.emplace_back();
+    std::vector<std::string>& outputs = members.outputs.emplace_back();
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+      inputs.push_back(input_buffer({node, i}).name);
+    }
+    for (const Port& port : model.outputs) {
+      outputs.push_back(outputs_.at({model.name, port.name}).name);
+    }
+  }
+  schedule_.emplace(bundle_, wiring_, std::move(members), names_);
 }
 
 // Two ports whose names differ only in punctuation get a number.
@@ -186,10 +219,12 @@ std::string PolicyText::buffers_struct() const {
   };
   for (const auto& [ref, buffer] : inputs_) add(buffer);
   for (const auto& [ref, buffer] : outputs_) add(buffer);
+  if (schedule_) text += schedule_->members();
   return text + "};\n";
 }
 
 std::string PolicyText::tick_body() const {
+  if (schedule_) return schedule_->tick();
   std::string text;
   const std::vector<std::size_t>& order = wiring_.order();
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -219,14 +254,12 @@ std::string PolicyText::tick_body() const {
 std::string PolicyText::reset_body() const {
   std::string text = "  std::memset(static_cast<void*>(&buffers), 0, sizeof(buffers));\n";
   std::size_t offset = 0;
-  for (const Feedback& feedback : feedback_) {
-    const ConstTensorView* value = initial_values_.find(to_string(feedback.target));
-    if (value == nullptr) continue;
-    text += "  std::memcpy(buffers." + inputs_.at(feedback.target).name + ", leapp_" + name_ +
-            "_initial + " + std::to_string(offset) + ", " + std::to_string(value->byte_size()) +
-            ");\n";
+  for (const auto& [member, value] : initials_) {
+    text += "  std::memcpy(buffers." + member + ", leapp_" + name_ + "_initial + " +
+            std::to_string(offset) + ", " + std::to_string(value->byte_size()) + ");\n";
     offset += value->byte_size();
   }
+  if (schedule_) text += schedule_->reset();
   return text;
 }
 
@@ -269,6 +302,7 @@ std::string PolicyText::policy() const {
   return fill(kPolicySource, {{"name", name_},
                               {"embedded", objects},
                               {"buffers", buffers_struct()},
+                              {"schedule", schedule_ ? schedule_->position() : ""},
                               {"choices", choices},
                               {"prepare", prepare_body()},
                               {"functions", functions},
@@ -295,9 +329,7 @@ std::string PolicyText::nodes() const {
 
 std::string PolicyText::initial_bytes() const {
   std::string bytes;
-  for (const Feedback& feedback : feedback_) {
-    const ConstTensorView* value = initial_values_.find(to_string(feedback.target));
-    if (value == nullptr) continue;
+  for (const auto& [member, value] : initials_) {
     bytes.append(static_cast<const char*>(value->data), value->byte_size());
   }
   return bytes;

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/unused_name.h"
+#include "build/schedule_text.h"
 #include "bundle/safetensors.h"
 #include "bundle/wiring.h"
 #include "leapp/bundle.h"
@@ -41,8 +43,14 @@ class PolicyText {
     PortRef target;
     PortRef source;
   };
+  struct Initial {
+    std::string member;
+    const ConstTensorView* value;
+  };
 
   void add_buffers();
+  void add_initial_values();
+  void add_schedule();
   const Buffer& input_buffer(PortIndex input) const;
   static std::string span_function(const Buffer& buffer, bool is_input, const std::string& scope);
   std::vector<std::pair<const Buffer*, bool>> ports() const;  // and whether it is an input
@@ -60,6 +68,8 @@ class PolicyText {
   std::map<PortRef, Buffer> outputs_;  // of every node
   std::map<PortRef, Buffer> inputs_;   // those that no node of this tick computes
   UsedNames names_;
+  std::vector<Initial> initials_;  // in the order of the file that the source embeds
+  std::optional<ScheduleText> schedule_;
 };
 
 /// Returns a name of C++'s: letters, digits and _.

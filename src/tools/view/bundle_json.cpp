@@ -73,6 +73,19 @@ Json model_json(const Model& model) {
   return json;
 }
 
+Json schedule_json(const std::vector<NodeSchedule>& schedule) {
+  Json json = Json::object();
+  for (const NodeSchedule& node : schedule) {
+    Json& entry = json[node.node] = {{"text", to_string(node)}, {"every", node.every},
+                                     {"phase", node.phase},     {"repeat", node.repeat},
+                                     {"carry", node.carry},     {"on_change", node.on_change},
+                                     {"age", node.ages}};
+    if (!node.index.empty()) entry["index"] = node.index;
+    if (node.when) entry["when"] = to_string(*node.when);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Metadata& metadata) {
@@ -142,6 +155,7 @@ std::string to_json(const Bundle& bundle) {
                      {"outputs", view::names_of(pipeline.outputs)},
                      {"data_flow", view::flow_json(pipeline.data_flow)},
                      {"feedback_flow", view::flow_json(pipeline.feedback_flow)},
+                     {"schedule", view::schedule_json(pipeline.schedule)},
                      {"golden", view::optional_file_json(pipeline.golden)},
                      {"initial_values", view::optional_file_json(pipeline.initial_values)},
                      {"configs", view::to_json(pipeline.configs)},

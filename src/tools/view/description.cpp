@@ -79,6 +79,9 @@ Json node_json(const Model& model, const Bundle& bundle, const BundleOptions& op
                {"outputs", view::to_json(model.outputs)},
                {"code", facts.code.substr(0, kMostCode)},
                {"remarks", facts.remarks}};
+  for (const NodeSchedule& schedule : bundle.pipeline.schedule) {
+    if (schedule.node == model.name) json["schedule"] = to_string(schedule);
+  }
   if (model.opset_version) json["opset"] = *model.opset_version;
   if (model.torch_version) json["torch"] = *model.torch_version;
   add_list(json, "operators", facts.operators, kMostOperators);

@@ -35,6 +35,8 @@ std::optional<WorstElement> worst_of(const ConstTensorView& before, const ConstT
   return WorstElement{static_cast<std::uint64_t>(worst.index), worst.traced, worst.exported};
 }
 
+constexpr const char* kEveryTick = "every tick";
+
 // Finds what differs, kind by kind.
 class Differ {
  public:
@@ -50,6 +52,7 @@ class Differ {
       compare_ports(model.name, former->outputs, model.outputs, "output");
     }
     compare_wires();
+    compare_schedules();
     compare_configs();
     for (const Model& model : after_.models) {
       const Model* former = before_.find_model(model.name);
@@ -166,6 +169,28 @@ class Differ {
     }
     for (const std::string& line : before) {
       if (!after.contains(line)) add(DiffKind::kWire, line, "there", "");
+    }
+  }
+
+  void compare_schedules() {
+    const auto texts = [](const Bundle& bundle) {
+      std::map<std::string, std::string> by_node;
+      for (const NodeSchedule& schedule : bundle.pipeline.schedule) {
+        by_node[schedule.node] = to_string(schedule);
+      }
+      return by_node;
+    };
+    const std::map<std::string, std::string> before = texts(before_);
+    const std::map<std::string, std::string> after = texts(after_);
+    for (const auto& [node, text] : after) {
+      const auto former = before.find(node);
+      const std::string old = former != before.end() ? former->second : kEveryTick;
+      if (old != text) add(DiffKind::kWire, "schedule of " + node, old, text);
+    }
+    for (const auto& [node, text] : before) {
+      if (!after.contains(node) && text != kEveryTick) {
+        add(DiffKind::kWire, "schedule of " + node, text, kEveryTick);
+      }
     }
   }
 

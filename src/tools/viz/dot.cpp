@@ -155,13 +155,22 @@ class DotWriter {
         std::string(kBorder) + "\">";
     label += "<TR><TD ALIGN=\"LEFT\">" + font(kInk, 14, bold(escape(model.name))) +
              "</TD><TD ALIGN=\"RIGHT\">" + font(backend_color(model.backend), 11, bold(badge)) +
-             "</TD></TR><HR/>";
+             "</TD></TR>" + schedule_row(model.name) + "<HR/>";
     const std::size_t rows = std::max(model.inputs.size(), model.outputs.size());
     for (std::size_t row = 0; row < rows; ++row) {
       label +=
           "<TR>" + port_cell(model.inputs, row, 'i') + port_cell(model.outputs, row, 'o') + "</TR>";
     }
     line("n" + std::to_string(index) + " [label=<" + label + "</TABLE>>]");
+  }
+
+  std::string schedule_row(const std::string& node) const {
+    for (const NodeSchedule& schedule : bundle_.pipeline.schedule) {
+      if (schedule.node != node) continue;
+      return "<TR><TD ALIGN=\"LEFT\" COLSPAN=\"2\">" +
+             font(kFaint, 10, escape(to_string(schedule))) + "</TD></TR>";
+    }
+    return {};
   }
 
   static std::string anchor(std::size_t model, char side, std::size_t port) {

@@ -194,6 +194,17 @@ TEST_P(AllocationTest, TheCounterSeesOurOwn) {
 #endif
 }
 
+TEST_P(AllocationTest, ATickOfAScheduleAllocatesAndLocksNothing) {
+  TestBundle test;
+  test.bundle().pipeline.schedule = {
+      {.node = "preprocessing", .on_change = {"x"}},
+      {.node = "recurrent_policy", .every = 2, .repeat = 3, .carry = {{"y", "x"}}}};
+  InferenceManager manager(write_policy(test, GetParam()));
+  count_ticks(manager);
+  EXPECT_EQ(allocations.own, 0);
+  EXPECT_EQ(locks.own, 0);
+}
+
 TEST_P(AllocationTest, TickAllocatesAndLocksNothing) {
   TestBundle test;
   const std::filesystem::path yaml = write_policy(test, GetParam());

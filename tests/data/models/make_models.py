@@ -70,6 +70,21 @@ def onnx_models() -> None:
         [y],
         [constant("low", -1.0), constant("high", 1.0)],
     )
+    # run = x > 0
+    save(
+        "gate",
+        [node("Greater", ["x", "zero"], ["run"])],
+        [value("x", [1])],
+        [value("run", [1], TensorProto.BOOL)],
+        [constant("zero", 0.0)],
+    )
+    # y = x + n
+    save(
+        "count",
+        [node("Cast", ["n"], ["f"], to=FLOAT), node("Add", ["x", "f"], ["y"])],
+        [x, value("n", [1], TensorProto.INT64)],
+        [y],
+    )
     # y = log(x): NaN for negative numbers
     save("log", [node("Log", ["x"], ["y"])], [x], [y])
     # The shape of y depends on the value of x.

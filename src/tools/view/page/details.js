@@ -148,6 +148,7 @@ function showNode(node) {
     el("p", { class: "faint" }, node.file && el("span", { class: "mono" }, node.file),
       node.file && " · " + bytes(node.bytes), node.opset && " · opset " + node.opset,
       node.operators_count > 0 && " · " + plural(node.operators_count, "operator"), " · " + plural(node.parameters, "parameter")),
+    node.schedule && el("p", null, badge("schedule"), " ", node.schedule),
     node.sha256 && el("p", { class: "faint small", title: "sha256 " + node.sha256 }, "sha256 ", el("code", null, node.sha256.slice(0, 16) + "…")),
     node.remarks.map((text) => remark(text, true)),
     differencesOf((where) => where === node.name || where.startsWith(node.name + "/") || where.startsWith(node.name + ":")),

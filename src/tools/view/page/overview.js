@@ -111,7 +111,7 @@ function showOverview() {
     showDiff(), showValidation(), showBench(), showRecording(), showGolden(), showRobot(),
     section("Inputs", portList("inputs")), section("Outputs", portList("outputs")),
     folded("Nodes (" + number(data.nodes.length) + ")", data.nodes.length <= 200, () => table(null, data.order.map((index) => data.nodes[index]).map((node) => [
-      link(node.name, goNode(node.name)), badge(node.backend || "no model", node.backend ? "" : "warn"), plural(node.parameters, "parameter")]), [2])),
+      link(node.name, goNode(node.name)), badge(node.backend || "no model", node.backend ? "" : "warn"), plural(node.parameters, "parameter"), node.schedule || ""]), [2])),
     wireList(),
     configs.length > 0 && section("Configs", table(null, configs.map(([key, value]) => [key, typeof value === "object" ? el("code", null, JSON.stringify(value)) : value]))),
     section("Made by", table(null, Object.entries(data.system))),
