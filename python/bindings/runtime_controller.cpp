@@ -1,7 +1,6 @@
 #include "runtime_controller.h"
 
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
 #include <memory>
 #include <string>
@@ -19,10 +18,10 @@ namespace {
 
 class PyController {
  public:
-  PyController(const std::filesystem::path& bundle, const std::filesystem::path& robot,
-               const py::dict& settings)
+  PyController(py::handle bundle, py::handle robot, const py::dict& settings)
       : clock_(std::make_unique<PythonClock>(settings["clock"])),
-        controller_(bundle, read_robot(robot), controller_options(settings, *clock_)) {}
+        controller_(description("bundle", bundle), read_robot(description("robot", robot)),
+                    controller_options(settings, *clock_)) {}
 
   ~PyController() {
     const py::gil_scoped_release release;  // it joins a thread that may have something to log
@@ -36,7 +35,7 @@ class PyController {
     clock_->rethrow();
   }
 
-  void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
+  void set_sensor(py::handle name, py::handle values, py::handle age) {
     python::set_sensor(controller_, name, values, age);
   }
 
@@ -49,10 +48,7 @@ class PyController {
     return name_of_state(state);
   }
 
-  std::vector<double> actuator(const std::string& name) {
-    const auto values = controller_.actuator_values(controller_.actuator(name));
-    return {values.begin(), values.end()};
-  }
+  std::vector<double> actuator(py::handle name) { return read_actuator(controller_, name); }
 
   py::dict counts() const { return counts_of(controller_.counts()); }
 
@@ -96,9 +92,8 @@ void bind_properties(py::class_<PyController>& controller) {
 
 void bind_controller(py::module_& module) {
   py::class_<PyController> controller(module, "Controller");
-  controller.def(
-      py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
-      py::arg("bundle"), py::arg("robot"), py::arg("settings"));
+  controller.def(py::init<py::handle, py::handle, const py::dict&>(), py::arg("bundle"),
+                 py::arg("robot"), py::arg("settings"));
   bind_properties(controller);
   controller.def("start", &PyController::start,
                  "Start with fresh policy state, histories, fallbacks and counts.");
