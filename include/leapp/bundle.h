@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,12 +98,30 @@ struct NodePorts {
   bool operator==(const NodePorts&) const = default;
 };
 
+/// When one node runs: in the ticks in which `every`, `when` and `on_change` all hold. The default:
+/// once in every tick. Ticks count from 0, at loading and at every reset.
+struct NodeSchedule {
+  std::string node;
+  std::int64_t every = 1;  ///< runs in tick t if t >= phase and (t - phase) % every == 0
+  std::int64_t phase = 0;
+  std::int64_t repeat = 1;                        ///< runs in a row in each of these ticks
+  std::map<std::string, std::string> carry = {};  ///< output -> input that reads it in the next run
+  std::string index = {};                   ///< input that receives the number of the run; or empty
+  std::optional<PortRef> when = {};         ///< a bool: an output, or an input
+  std::vector<std::string> on_change = {};  ///< inputs: one differs from the last run
+  std::map<std::string, std::string> ages = {};  ///< input -> node whose age in ticks it receives
+
+  bool operator==(const NodeSchedule&) const = default;
+};
+
 struct Pipeline {
   std::vector<Wire> data_flow;      ///< the target reads what the source wrote in this tick
   std::vector<Wire> feedback_flow;  ///< the target reads what the source wrote in the last tick
   std::vector<NodePorts> inputs;    ///< what a caller has to supply
   std::vector<NodePorts> outputs;   ///< what a caller gets back
-  std::optional<FileEntry> initial_values;  ///< safetensors; keys are feedback targets "node/input"
+  /// Nodes that do not run once in every tick. An output keeps its value until its node runs again.
+  std::vector<NodeSchedule> schedule;
+  std::optional<FileEntry> initial_values;  ///< safetensors; keys are targets of wires "node/input"
   std::optional<FileEntry> golden;          ///< safetensors; ticks that were traced, to replay
   Metadata::Map configs;                    ///< "frequency" and whatever else the user gave
 
@@ -193,8 +212,9 @@ LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& fol
                                                 const std::string& path,
                                                 const BundleOptions& options = {});
 
-/// Indices into `bundle.models` so that each producer runs before its consumers. Among models free
-/// to run, the order of `models` is kept. Throws Error(kValue), with every edge, on a cycle.
+/// Indices into `bundle.models` so that each producer runs before its consumers, and each node that
+/// a schedule asks about before the node that asks. Among models free to run, the order of `models`
+/// is kept. Throws Error(kValue), with every edge, on a cycle.
 LEAPP_EXPORT std::vector<std::size_t> execution_order(const Bundle& bundle);
 
 }  // namespace leapp

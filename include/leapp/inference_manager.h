@@ -25,6 +25,10 @@
 // tick() and output() neither allocate nor lock. ONNX Runtime and libtorch may do so inside a run:
 // docs/explanation/benchmarks.md has the counts.
 //
+// A bundle may have a schedule (docs/reference/bundle.md): then a tick runs the nodes that are due,
+// and an output keeps its value until its node runs again; output_age() tells. Ticks are counted
+// from loading and from every reset.
+//
 // Names: ports are "node/port". If an export renamed a state `h` to `h_in` and `h_out` (ONNX),
 // every call also takes the name as annotated.
 //
@@ -184,12 +188,13 @@ class LEAPP_EXPORT InferenceManager {
   /// after it, it is an error. Memory bound as an input counts as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
-  /// Gives every feedback input its initial value again. External inputs are zero, and wanted by
+  /// Gives every feedback input its initial value again, and starts the schedule at tick 0. External inputs are zero, and wanted by
   /// the next tick, until they are set; memory bound as one is left alone.
   void reset();
 
   /// Returns a copy of all feedback inputs, and the way back: state() before a tick and set_state()
-  /// after it undo the tick. set_state() wants all of them.
+  /// after it undo the tick. set_state() wants all of them. With a schedule, the position in it and
+  /// the values that outputs keep belong to the state, under names that begin with '/'.
   TensorMap state() const;
   void set_state(const TensorMap& state);
 
@@ -212,7 +217,7 @@ class LEAPP_EXPORT InferenceManager {
   void unbind_input(InputPort port);
   void unbind_output(OutputPort port);
 
-  /// Runs `ticks` ticks on mock input, then puts state and inputs back: whatever an engine
+  /// Runs `ticks` ticks of all nodes on mock input, then puts state and inputs back: whatever an engine
   /// allocates at its first run is then allocated. Throws what a tick fails with.
   void prepare(int ticks = 2);
 
@@ -243,21 +248,26 @@ class LEAPP_EXPORT InferenceManager {
   /// fails unless each is set again. Without this a tick reads what the last one read.
   Result<void> clear_inputs() noexcept;
 
-  /// Runs every node once. On a failure the state is what it was before.
+  /// Runs every node once, or those that the bundle's schedule says. On a failure the state is what it was before.
   Result<void> tick() noexcept;
   /// Takes back the last tick: the next one reads the state that the last one read. Only the state
   /// goes back, not outputs. Does nothing if a state was set since, or if it was taken back
   /// already.
   Result<void> undo_tick() noexcept;
-  /// Sets the feedback to its initial values, as reset() does, and leaves the external inputs
+  /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and leaves the external inputs
   /// alone. For a loop: allocates nothing.
   Result<void> reset_state() noexcept;
-  /// Returns whether no feedback value is NaN or infinite. Costs one pass over the values.
+  /// Returns whether no feedback value is NaN or infinite, and no value that the last tick computed
+  /// for later ticks of a schedule. Costs one pass over the values.
   bool is_state_finite() const noexcept;
 
   /// Returns the value of an output since the last tick; valid until the next one. An empty view if
   /// there is no such port.
   const TensorView& output(OutputPort port) const noexcept;
+  /// Returns the age of an output in ticks: 0 if its node ran in the last tick, as every node does
+  /// without a schedule. Empty if the node has not run since the reset; its outputs then have their
+  /// initial values.
+  std::optional<std::uint64_t> output_age(OutputPort port) const noexcept;
   /// Its elements. Fails if T is not their type, or if they are not in the host's memory.
   template <Element T>
   Result<std::span<const T>> output(OutputPort port) const noexcept {

@@ -7,6 +7,7 @@
 
 #include "base/input_file.h"
 #include "base/utf8.h"
+#include "bundle/backend_prefix.h"
 #include "bundle/field_location.h"
 #include "bundle/rules.h"
 #include "bundle/yaml_scalar.h"
@@ -48,6 +49,7 @@ class BundleReader {
     bundle.models.reserve(models.entries.size());
     for (const YamlEntry& entry : models.entries) bundle.models.push_back(read_model(entry));
     bundle.pipeline = read_pipeline(*root_.find("pipeline"));
+    strip_backend_prefixes(bundle, models);
     return bundle;
   }
 
@@ -154,6 +156,22 @@ class BundleReader {
       }
     }
     return model;
+  }
+
+  void strip_backend_prefixes(Bundle& bundle, const YamlNode& models) const {  // B41
+    const char* const reason = find_need_of_prefix(bundle);
+    for (std::size_t i = 0; i < bundle.models.size(); ++i) {
+      std::optional<std::string>& backend = bundle.models[i].backend;
+      if (!backend) continue;
+      if (backend->starts_with(kBackendPrefix)) {
+        backend->erase(0, kBackendPrefix.size());
+      } else if (reason != nullptr) {
+        fail(rule(41), *models.entries[i].value.find("parameters")->find("backend"),
+             std::string("the bundle has ") + reason + ", so this must be " +
+                 quote_for_message(std::string(kBackendPrefix) + *backend) +
+                 ": readers that do not know it would compute something else");
+      }
+    }
   }
 
   std::vector<Port> read_ports(const YamlNode& node) const {
@@ -284,6 +302,7 @@ class BundleReader {
     pipeline.feedback_flow = read_wires(node.find("feedback_flow"));
     pipeline.inputs = read_node_ports(node.find("inputs"));
     pipeline.outputs = read_node_ports(node.find("outputs"));
+    pipeline.schedule = read_schedule(node.find("schedule"));
     pipeline.initial_values = read_file(node, "initial_values");
     pipeline.golden = read_file(node, "golden");
     const YamlNode* const configs = node.find("configs");
@@ -335,6 +354,65 @@ class BundleReader {
       result.push_back(std::move(ports));
     }
     return result;
+  }
+
+  std::int64_t read_integer(Code code, const YamlNode& node) const {
+    const std::optional<std::int64_t> integer = resolve_integer(node);
+    if (!integer) fail(code, node, "expected an integer, found " + describe(node));
+    return *integer;
+  }
+
+  std::map<std::string, std::string> read_names(Code code, const YamlNode& node) const {
+    expect_mapping(code, node);
+    std::map<std::string, std::string> names;
+    for (const YamlEntry& entry : node.entries) {
+      names[entry.key.text] = read_text(code, entry.value);
+    }
+    return names;
+  }
+
+  std::vector<NodeSchedule> read_schedule(const YamlNode* node) const {  // B35
+    if (!node || node->is_null()) return {};
+    expect_mapping(rule(35), *node);
+    std::vector<NodeSchedule> schedule;
+    for (const YamlEntry& entry : node->entries) schedule.push_back(read_node_schedule(entry));
+    return schedule;
+  }
+
+  NodeSchedule read_node_schedule(const YamlEntry& entry) const {  // B35 to B39
+    expect_mapping(rule(35), entry.value);
+    NodeSchedule schedule;
+    schedule.node = entry.key.text;
+    for (const auto& [name, value] : entry.value.entries) {
+      const std::string& key = name.text;
+      if (key == "every") {
+        schedule.every = read_integer(rule(35), value);
+      } else if (key == "phase") {
+        schedule.phase = read_integer(rule(35), value);
+      } else if (key == "repeat") {
+        schedule.repeat = read_integer(rule(35), value);
+      } else if (key == "carry") {
+        schedule.carry = read_names(rule(36), value);
+      } else if (key == "index") {
+        schedule.index = read_text(rule(36), value);
+      } else if (key == "when") {
+        schedule.when = parse_port_ref(read_text(rule(37), value));
+        if (!schedule.when) fail(rule(37), value, "expected node/port, found " + describe(value));
+      } else if (key == "on_change") {
+        expect_list(rule(38), value);
+        for (const YamlNode& input : value.items) {
+          schedule.on_change.push_back(read_text(rule(38), input));
+        }
+      } else if (key == "age") {
+        schedule.ages = read_names(rule(39), value);
+      } else {
+        fail(rule(35), name,
+             "a schedule has no " + quote_for_message(key) +
+                 "; it has every, phase, repeat, carry, index, when, on_change and age. If a newer "
+                 "leapp wrote this bundle, install that");
+      }
+    }
+    return schedule;
   }
 
   const YamlNode& root_;

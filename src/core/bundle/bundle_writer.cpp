@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "bundle/backend_prefix.h"
 #include "bundle/yaml_scalar.h"
 #include "bundle/yaml_writer.h"
 #include "leapp/bundle.h"
@@ -61,7 +62,7 @@ void write_ports(YamlWriter& yaml, std::string_view key, const std::vector<Port>
   for (const Port& port : ports) write_port(yaml, port);
 }
 
-void write_model(YamlWriter& yaml, const Model& model) {
+void write_model(YamlWriter& yaml, const Model& model, std::string_view backend_prefix) {
   yaml.open(2, model.name);
   write_ports(yaml, "inputs", model.inputs);
   write_ports(yaml, "outputs", model.outputs);
@@ -70,7 +71,9 @@ void write_model(YamlWriter& yaml, const Model& model) {
   yaml.field(6, "model_path", text_or_null(file.path));
   yaml.field(6, "md5sum", text_or_null(file.md5sum));
   yaml.field(6, "sha256sum", text_or_null(file.sha256sum));
-  yaml.field(6, "backend", text_or_null(model.backend.value_or("")));
+  const std::string backend = model.backend.value_or("");
+  yaml.field(6, "backend",
+             text_or_null(backend.empty() ? backend : std::string(backend_prefix) + backend));
   yaml.field(6, "warp_segments", "0");  // NVIDIA's leapp has such nodes, we have none
   if (model.opset_version) yaml.field(6, "opset_version", std::to_string(*model.opset_version));
   if (model.torch_version) yaml.text_field(6, "torch_version", *model.torch_version);
@@ -112,6 +115,39 @@ void write_node_ports(YamlWriter& yaml, std::string_view key, const std::vector<
   }
 }
 
+void write_names(YamlWriter& yaml, std::string_view key,
+                 const std::map<std::string, std::string>& names) {
+  if (names.empty()) return;
+  yaml.open(6, key);
+  for (const auto& [name, value] : names) yaml.text_field(8, name, value);
+}
+
+void write_node_schedule(YamlWriter& yaml, const NodeSchedule& schedule) {
+  if (schedule == NodeSchedule{.node = schedule.node}) {
+    return yaml.field(4, schedule.node, "{}");
+  }
+  yaml.open(4, schedule.node);
+  write_names(yaml, "age", schedule.ages);
+  write_names(yaml, "carry", schedule.carry);
+  if (schedule.every != 1) yaml.field(6, "every", std::to_string(schedule.every));
+  if (!schedule.index.empty()) yaml.text_field(6, "index", schedule.index);
+  if (!schedule.on_change.empty()) {
+    yaml.flow_field(6, "on_change", schedule.on_change,
+                    [&](const std::string& input) { yaml.append(write_text(input)); });
+  }
+  if (schedule.phase != 0) yaml.field(6, "phase", std::to_string(schedule.phase));
+  if (schedule.repeat != 1) yaml.field(6, "repeat", std::to_string(schedule.repeat));
+  if (schedule.when) yaml.text_field(6, "when", to_string(*schedule.when));
+}
+
+void write_schedule(YamlWriter& yaml, const std::vector<NodeSchedule>& schedule) {
+  if (schedule.empty()) return;
+  yaml.open(2, "schedule");
+  for (const NodeSchedule* node : sorted(schedule, [](const NodeSchedule& n) { return n.node; })) {
+    write_node_schedule(yaml, *node);
+  }
+}
+
 /// Does the same value with the keys of every mapping in order.
 Metadata sorted_keys(const Metadata& value) {
   if (const auto* const list = std::get_if<Metadata::List>(&value.value)) {
@@ -147,6 +183,7 @@ void write_pipeline(YamlWriter& yaml, const Pipeline& pipeline) {
   write_file(yaml, "initial_values", pipeline.initial_values);
   write_node_ports(yaml, "inputs", pipeline.inputs);
   write_node_ports(yaml, "outputs", pipeline.outputs);
+  write_schedule(yaml, pipeline.schedule);
 }
 
 void write_system_information(YamlWriter& yaml, const SystemInformation& system) {
@@ -171,7 +208,8 @@ std::string to_yaml(const Bundle& bundle) {
     yaml.field(0, "models", "{}");
   } else {
     yaml.open(0, "models");
-    for (const Model& model : bundle.models) write_model(yaml, model);
+    const std::string_view prefix = find_need_of_prefix(bundle) ? kBackendPrefix : "";
+    for (const Model& model : bundle.models) write_model(yaml, model, prefix);
   }
   yaml.blank_line();
   write_pipeline(yaml, bundle.pipeline);

@@ -1,6 +1,7 @@
 #include "bundle/initial_values.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "base/log.h"
@@ -14,6 +15,28 @@ namespace {
 bool can_run(const Bundle& bundle) {
   return std::all_of(bundle.models.begin(), bundle.models.end(),
                      [](const Model& model) { return model.file.has_value(); });
+}
+
+// Readers of one output share its memory, so that it holds one value until its node has run: B40.
+void check_held_values(const Bundle& bundle, const SafeTensors& values, const std::string& file) {
+  if (bundle.pipeline.schedule.empty()) return;
+  for (const Wire& wire : bundle.pipeline.data_flow) {
+    const PortRef* first = nullptr;
+    for (const PortRef& target : wire.targets) {
+      const ConstTensorView* const value = values.find(to_string(target));
+      if (value == nullptr) continue;
+      if (first == nullptr) first = &target;
+      const ConstTensorView& other = *values.find(to_string(*first));
+      if (value->byte_size() == 0 ||
+          std::memcmp(value->data, other.data, value->byte_size()) == 0) {
+        continue;
+      }
+      throw Error(rule(40), file + ": [B40] " + quote_for_message(to_string(*first)) + " and " +
+                                quote_for_message(to_string(target)) + " both read " +
+                                quote_for_message(to_string(wire.source)) +
+                                ", so their initial values must not differ");
+    }
+  }
 }
 
 }  // namespace
@@ -63,6 +86,7 @@ SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                 "; the file was damaged or edited: export again");
     }
   }
+  check_held_values(bundle, values, path.string());
   return values;
 }
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
+#include "bundle/timing.h"
 #include "bundle/wiring.h"
 
 namespace leapp {
@@ -51,6 +52,7 @@ class PipelineChecker {
     follow_wires("feedback_flow", bundle_.pipeline.feedback_flow);
     follow_graph_inputs();
     follow_graph_outputs();
+    follow_schedule();
     check_every_port_is_used();
     check_memory();
   }
@@ -132,6 +134,34 @@ class PipelineChecker {
     }
   }
 
+  /// Checks the schedule, and finds the inputs that it feeds: B35 to B39.
+  void follow_schedule() {
+    const std::vector<Timing> timings = resolve_schedule(bundle_, reporter_);
+    for (std::size_t node = 0; node < timings.size(); ++node) {
+      const Model& model = bundle_.models[node];
+      const auto feed_input = [&](std::size_t input, const char* key) {
+        const PortRef ref{model.name, model.inputs[input].name};
+        feed(inputs_[key_of(ref)], ref, "the schedule",
+             {"pipeline", "schedule", model.name, std::string(key)});
+      };
+      if (timings[node].index) feed_input(*timings[node].index, "index");
+      for (const Timing::Age& age : timings[node].ages) feed_input(age.input, "age");
+      check_condition(model, timings[node]);
+    }
+  }
+
+  /// Checks that a condition is not the copy of an output of this tick, which has a name itself:
+  /// B37.
+  void check_condition(const Model& model, const Timing& timing) {
+    if (!timing.when || timing.when->is_output) return;
+    const PortRef ref = input_ref(bundle_, timing.when->port);
+    const PortState& state = inputs_[key_of(ref)];
+    if (!state.forward) return;
+    reporter_.fail(rule(37), {"pipeline", "schedule", model.name, "when"},
+                   "the input " + quote_for_message(to_string(ref)) +
+                       " is fed by a wire of this tick; name that output: " + state.source);
+  }
+
   void check_every_port_is_used() {
     for (const Model& model : bundle_.models) {
       for (std::size_t i = 0; i < model.inputs.size(); ++i) {
@@ -139,7 +169,8 @@ class PipelineChecker {
         if (inputs_[{model.name, name}].source.empty()) {  // B16
           reporter_.fail(rule(16), {"models", model.name, "inputs", i, "name"},
                          "the input " + quote_for_message(model.name + "/" + name) +
-                             " has no source: neither a wire nor the pipeline's inputs name it");
+                             " has no source: neither a wire, the pipeline's inputs nor the "
+                             "schedule name it");
         }
       }
       for (std::size_t i = 0; i < model.outputs.size(); ++i) {

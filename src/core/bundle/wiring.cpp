@@ -80,51 +80,85 @@ std::vector<Connection> connect(const Bundle& bundle, const RuleReporter& report
   return connections;
 }
 
-/// Finds a cycle among nodes that all wait for another: going back along the wires meets one again.
-std::vector<const Connection*> find_cycle(const std::vector<Connection>& connections,
-                                          const std::vector<std::size_t>& waiting_for) {
-  std::vector<const Connection*> into(waiting_for.size(), nullptr);
-  for (const Connection& wire : connections) {
-    const bool waits = waiting_for[wire.source.node] > 0 && waiting_for[wire.target.node] > 0;
-    if (waits && !wire.last_tick && into[wire.target.node] == nullptr)
-      into[wire.target.node] = &wire;
+using Precedence = Wiring::Precedence;
+
+std::vector<Precedence> list_precedences(const std::vector<Connection>& connections,
+                                         const std::vector<Timing>& timings) {
+  std::vector<Precedence> precedences;
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const Connection& wire = connections[i];
+    if (!wire.last_tick) precedences.push_back({wire.source.node, wire.target.node, i});
+  }
+  for (std::size_t node = 0; node < timings.size(); ++node) {
+    const std::optional<Timing::Condition>& when = timings[node].when;
+    if (when && when->is_output) precedences.push_back({when->port.node, node});
+    for (const Timing::Age& age : timings[node].ages) precedences.push_back({age.node, node});
+  }
+  return precedences;
+}
+
+using Cycle = std::vector<const Precedence*>;
+
+/// Finds a cycle among nodes that all wait for another: going back meets one of them again.
+Cycle find_cycle(const std::vector<Precedence>& precedences,
+                 const std::vector<std::size_t>& waiting_for) {
+  std::vector<const Precedence*> into(waiting_for.size(), nullptr);
+  for (const Precedence& each : precedences) {
+    const bool waits = waiting_for[each.before] > 0 && waiting_for[each.after] > 0;
+    if (waits && into[each.after] == nullptr) into[each.after] = &each;
   }
   std::size_t at = 0;
   while (into[at] == nullptr) ++at;
   std::vector<bool> seen(waiting_for.size(), false);
-  for (; !seen[at]; at = into[at]->source.node) seen[at] = true;
-  std::vector<const Connection*> cycle;
+  for (; !seen[at]; at = into[at]->before) seen[at] = true;
+  Cycle cycle;
   const std::size_t start = at;
   do {
     cycle.push_back(into[at]);
-    at = into[at]->source.node;
+    at = into[at]->before;
   } while (at != start);
   std::reverse(cycle.begin(), cycle.end());
   return cycle;
 }
 
-std::string describe_cycle(const Bundle& bundle, const std::vector<const Connection*>& cycle) {
+[[noreturn]] void fail_for_cycle(const Bundle& bundle, const std::vector<Connection>& connections,
+                                 const Cycle& cycle, const RuleReporter& reporter) {  // B18
   constexpr std::size_t kMaxEdges = 20;
-  std::string text = "the forward wires form a cycle:";
+  const bool wires = std::ranges::all_of(cycle, [](const auto* each) { return each->wire.has_value(); });
+  std::string text = wires ? "the forward wires form a cycle:"
+                           : "the forward wires and the schedule form a cycle:";
   for (std::size_t i = 0; i < std::min(cycle.size(), kMaxEdges); ++i) {
-    text += "\n  " + to_string(output_ref(bundle, cycle[i]->source)) + " -> " +
-            to_string(input_ref(bundle, cycle[i]->target));
+    const Precedence& each = *cycle[i];
+    if (each.wire) {
+      const Connection& wire = connections[*each.wire];
+      text += "\n  " + to_string(output_ref(bundle, wire.source)) + " -> " +
+              to_string(input_ref(bundle, wire.target));
+    } else {
+      text += "\n  " + bundle.models[each.before].name + " -> " + bundle.models[each.after].name +
+              " (the schedule of the second depends on the first)";
+    }
   }
   if (cycle.size() > kMaxEdges) {
     text += "\n  and " + std::to_string(cycle.size() - kMaxEdges) + " more";
   }
-  return text + "\na value from the last tick belongs into feedback_flow";
+  const Precedence& first = *cycle.front();
+  FieldPath path = {"pipeline", "schedule", bundle.models[first.after].name};
+  if (first.wire) {
+    path = {"pipeline", "data_flow",
+            to_string(output_ref(bundle, connections[*first.wire].source))};
+  }
+  reporter.fail(rule(18), path, text + "\na value from the last tick belongs into feedback_flow");
 }
 
 std::vector<std::size_t> find_order(const Bundle& bundle,
                                     const std::vector<Connection>& connections,
+                                    const std::vector<Precedence>& precedences,
                                     const RuleReporter& reporter) {
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting_for(bundle.models.size(), 0);
-  for (const Connection& wire : connections) {
-    if (wire.last_tick) continue;
-    consumers[wire.source.node].push_back(wire.target.node);
-    ++waiting_for[wire.target.node];
+  for (const Precedence& each : precedences) {
+    consumers[each.before].push_back(each.after);
+    ++waiting_for[each.after];
   }
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t i = 0; i < waiting_for.size(); ++i) {
@@ -140,10 +174,8 @@ std::vector<std::size_t> find_order(const Bundle& bundle,
       if (--waiting_for[consumer] == 0) ready.push(consumer);
     }
   }
-  if (order.size() < bundle.models.size()) {  // B18
-    const auto cycle = find_cycle(connections, waiting_for);
-    const std::string source = to_string(output_ref(bundle, cycle.front()->source));
-    reporter.fail(rule(18), {"pipeline", "data_flow", source}, describe_cycle(bundle, cycle));
+  if (order.size() < bundle.models.size()) {
+    fail_for_cycle(bundle, connections, find_cycle(precedences, waiting_for), reporter);
   }
   return order;
 }
@@ -154,7 +186,11 @@ Wiring::Wiring(const Bundle& bundle)
     : Wiring(bundle, RuleReporter([](const FieldPath&) { return std::string(); })) {}
 
 Wiring::Wiring(const Bundle& bundle, const RuleReporter& reporter)
-    : connections_(connect(bundle, reporter)), order_(find_order(bundle, connections_, reporter)) {
+    : connections_(connect(bundle, reporter)),
+      timings_(resolve_schedule(bundle, reporter)),
+      has_schedule_(std::ranges::any_of(timings_, [](const Timing& t) { return !t.is_plain(); })),
+      precedences_(list_precedences(connections_, timings_)),
+      order_(find_order(bundle, connections_, precedences_, reporter)) {
   std::vector<std::size_t> position(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   for (const Model& model : bundle.models) sources_.emplace_back(model.inputs.size());

@@ -40,6 +40,8 @@ class GoldenReplay {
 
  private:
   void run_nodes();
+  void set_held_values(NodeExecutor& nodes) const;
+  void fill(NodeExecutor& nodes, std::size_t node, std::size_t tick, bool forward);
   void run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick);
   void run_pipeline();
   void check(std::size_t tick, const PortRef& port, bool wired, const ConstTensorView& computed);
@@ -60,23 +62,47 @@ void GoldenReplay::run_nodes() {
     const std::string name = to_string(input_ref(bundle_, wire.target));
     nodes.set_initial(wire.target, loaded_.initial_values.at(name).view());
   }
+  set_held_values(nodes);
   for (const std::size_t node : nodes.wiring().order()) {
     nodes.load(node, load_node(bundle_, bundle_.models[node], files_, options_));
   }
   for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
+    nodes.begin_tick();
+    for (const std::size_t node : nodes.wiring().order()) fill(nodes, node, tick, false);
     for (const std::size_t node : nodes.wiring().order()) run_node(nodes, node, tick);
   }
 }
 
-// Feeds the values of the tick or, if tracing did not see them, the values of the wires: B33.
-void GoldenReplay::run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick) {
+void GoldenReplay::set_held_values(NodeExecutor& nodes) const {
+  for (std::size_t i = 0; i < loaded_.held_values.size(); ++i) {
+    const std::string& name = loaded_.plan.values[loaded_.plan.held_outputs[i].value].name;
+    for (std::size_t node = 0; node < bundle_.models.size(); ++node) {
+      for (std::size_t port = 0; port < bundle_.models[node].outputs.size(); ++port) {
+        if (to_string(output_ref(bundle_, {node, port})) != name) continue;
+        nodes.set_held({node, port}, loaded_.held_values[i].view());
+      }
+    }
+  }
+}
+
+// Fills the inputs that forward wires feed, or the others: with the values of the tick or, if
+// tracing did not see them, the values of the wires: B33.
+void GoldenReplay::fill(NodeExecutor& nodes, std::size_t node, std::size_t tick, bool forward) {
   const Model& model = bundle_.models[node];
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const std::optional<Wiring::Source>& source = nodes.wiring().source_of({node, i});
+    if ((source && !source->last_tick) != forward || nodes.is_fed_by_schedule({node, i})) continue;
     const ConstTensorView* stored = traces_.input(tick, {model.name, model.inputs[i].name});
     const Tensor* carried = stored == nullptr ? nodes.carried({node, i}) : nullptr;
     demand(stored != nullptr || carried != nullptr, "a golden tick lacks an external input");
     nodes.set_input({node, i}, stored != nullptr ? *stored : carried->view());
   }
+}
+
+void GoldenReplay::run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick) {
+  const Model& model = bundle_.models[node];
+  fill(nodes, node, tick, true);
+  if (!nodes.is_due(node)) return;
   nodes.run(node).value();
   for (std::size_t i = 0; i < model.outputs.size(); ++i) {
     check(tick, {model.name, model.outputs[i].name}, false, nodes.result({node, i}).view());
@@ -90,6 +116,7 @@ void GoldenReplay::run_pipeline() {
   for (const auto& [name, initial] : loaded_.initial_values) {
     session.store(session.now(plan.inputs.at(name)), initial.data()).value();
   }
+  session.restart(loaded_.held_values).value();
   for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
     for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
       session.set_input(i, *traces_.input(tick, *parse_port_ref(plan.external_inputs[i]))).value();

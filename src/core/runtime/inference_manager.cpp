@@ -118,10 +118,13 @@ class InferenceManager::Impl {
     reset_state().value();
   }
 
-  Result<void> reset_state() noexcept { return store_state(loaded_.initial_values); }
+  Result<void> reset_state() noexcept {
+    if (Result<void> stored = store_state(loaded_.initial_values); !stored) return stored;
+    return session_.restart(loaded_.held_values);
+  }
 
   TensorMap state() const {
-    TensorMap state;
+    TensorMap state = session_.schedule_state();
     for (const std::string& name : plan().feedback_inputs) {
       state.emplace(name, session_.read(session_.now(plan().inputs.at(name))));
     }
@@ -130,17 +133,24 @@ class InferenceManager::Impl {
 
   void set_state(const TensorMap& state) {
     // All checks first: a wrong state leaves the right one alone.
-    for (const std::string& name : plan().feedback_inputs) {
+    TensorMap present = this->state();
+    std::vector<std::string> names;
+    for (const auto& [name, value] : present) names.push_back(name);
+    for (auto& [name, value] : present) {
       const auto found = state.find(name);
       require(found != state.end(), Code::kMissingInput,
-              "the state lacks " + name + "; it needs: " + join(plan().feedback_inputs));
-      check_fit(name, session_.now(plan().inputs.at(name)), found->second.view());
+              "the state lacks " + name + "; it needs: " + join(names));
+      check_fit(name, value.view(), found->second.view());
     }
     for (const auto& [name, value] : state) {
-      require(loaded_.initial_values.contains(name), Code::kUnknownPort,
-              "'" + name + "' is not a feedback input; these are: " + join(plan().feedback_inputs));
+      require(present.contains(name), Code::kUnknownPort,
+              "'" + name + "' is not a feedback input; these are: " + join(names));
     }
-    store_state(state).value();
+    session_.set_schedule_state(state);
+    for (const std::string& name : plan().feedback_inputs) {
+      const TensorView& view = session_.now(plan().inputs.at(name));
+      session_.store(view, state.at(name).data()).value();
+    }
   }
 
   void prepare(int ticks) {
@@ -154,8 +164,7 @@ class InferenceManager::Impl {
     }
     Result<void> result;
     for (int i = 0; i < ticks && result; ++i) {
-      result = session_.run_nodes();
-      session_.change_halves();
+      result = session_.warm_up();
     }
     if (result) session_.record();
     session_.set_values(former);
@@ -203,9 +212,14 @@ class InferenceManager::Impl {
 
   // A port inside merged nodes.
   Tensor inner_value(const Model& model, const std::string& name) const {
-    for (const PlannedStep& step : plan().steps) {
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      const PlannedStep& step = plan().steps[i];
       for (std::size_t index : step.models) {
         if (&bundle().models[index] != &model) continue;
+        require(session_.ran_in_last_tick(i), Code::kInnerValue,
+                "values inside merged nodes are not kept, and node '" + model.name +
+                    "' did not run in the last tick. Ask in a tick in which it runs, or load the "
+                    "bundle with merge off.");
         std::unique_ptr<Inspector>& inspector = inspectors_[step.model.name];
         if (!inspector) inspector = std::make_unique<Inspector>(bundle(), step, options_);
         return inspector->value(name, [&](const std::string& input) { return read_last(input); });
@@ -365,10 +379,12 @@ Result<void> InferenceManager::tick() noexcept {
 
 Result<void> InferenceManager::undo_tick() noexcept {
   if (!impl_) return moved_from();
-  return impl_->held([](Session& session) {
-    session.undo_tick();
-    return Result<void>();
-  });
+  return impl_->held([](Session& session) { return session.undo_tick(); });
+}
+
+std::optional<std::uint64_t> InferenceManager::output_age(OutputPort port) const noexcept {
+  const std::int64_t age = impl_ ? impl_->session().age(port.index_) : kNeverRan;
+  return age == kNeverRan ? std::nullopt : std::optional(static_cast<std::uint64_t>(age));
 }
 
 Result<void> InferenceManager::reset_state() noexcept {

@@ -132,6 +132,7 @@ LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
       loaded.plan = make_plan(loaded.bundle, choose_steps(loaded.bundle, one_by_one));
     }
     loaded.initial_values = initial_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+    loaded.held_values = held_values_of(loaded.bundle, loaded.plan, files, options.bundle);
     files.require_unchanged();
     return_freed_memory(files);
   }
@@ -166,6 +167,23 @@ TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const Verifi
   for (const NamedTensorView& entry : stored.tensors()) {
     const auto target = values.find(entry.name);
     if (target != values.end()) target->second = Tensor(entry.tensor);
+  }
+  return values;
+}
+
+std::vector<Tensor> held_values_of(const Bundle& bundle, const Plan& plan,
+                                   const VerifiedFiles& files, const BundleOptions& options) {
+  std::vector<Tensor> values;
+  const std::optional<FileEntry>& file = bundle.pipeline.initial_values;
+  const bool needed = file && !plan.held_outputs.empty();
+  const SafeTensors stored =
+      needed ? read_initial_values(bundle, &files.at(file->path), options) : SafeTensors();
+  for (const HeldOutput& held : plan.held_outputs) {
+    const PlannedValue& value = plan.values[held.value];
+    Tensor& initial = values.emplace_back(value.dtype, value.shape);
+    for (const std::string& reader : held.readers) {
+      if (const ConstTensorView* const own = stored.find(reader)) initial = Tensor(*own);
+    }
   }
   return values;
 }

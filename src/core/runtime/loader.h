@@ -20,6 +20,7 @@ struct LoadedBundle {
   Plan plan;
   std::vector<std::unique_ptr<Engine>> engines;  ///< one per step of the plan
   TensorMap initial_values;                      ///< of every feedback input; zeros by default
+  std::vector<Tensor> held_values;               ///< of every held output of the plan, likewise
   std::string cannot_run;  ///< why there are no engines: a node has no model. Empty: it can run
 };
 
@@ -28,6 +29,11 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
 
 /// Returns one line of text per step: which model runs where.
 std::vector<std::string> describe(const LoadedBundle& loaded);
+
+/// Returns the initial values of the plan's held outputs, in its order: what the bundle has for an
+/// input that reads them, else zeros.
+std::vector<Tensor> held_values_of(const Bundle& bundle, const Plan& plan,
+                                   const VerifiedFiles& files, const BundleOptions& options);
 
 /// Returns the initial value of every feedback input: what the bundle has, else zeros.
 LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,

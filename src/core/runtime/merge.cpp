@@ -20,7 +20,9 @@ bool may_merge(const Model& model, const RuntimeOptions& options) {
 }
 
 // Whether two nodes may be in one step, as far as can be told without opening their files.
-bool fit_together(const Model& a, const Model& b, const RuntimeOptions& options) {
+bool fit_together(const Model& a, const Timing& when_a, const Model& b, const Timing& when_b,
+                  const RuntimeOptions& options) {
+  if (!when_a.is_merely_periodic() || when_a != when_b) return false;
   return may_merge(a, options) && may_merge(b, options) && a.backend == b.backend &&
          a.opset_version == b.opset_version &&
          engine_options(options, a.name) == engine_options(options, b.name);
@@ -91,10 +93,9 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
   // A node is free when all its producers have run.
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting(bundle.models.size(), 0);
-  for (const Wiring::Connection& wire : wiring.connections()) {
-    if (wire.last_tick) continue;
-    consumers[wire.source.node].push_back(wire.target.node);
-    ++waiting[wire.target.node];
+  for (const Wiring::Precedence& each : wiring.precedences()) {
+    consumers[each.before].push_back(each.after);
+    ++waiting[each.after];
   }
   std::vector<std::size_t> rank(bundle.models.size());
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
@@ -120,13 +121,17 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
       std::pop_heap(free.begin(), free.end(), later);
       const std::size_t model = free.back();
       free.pop_back();
-      if (!step.empty() && !fit_together(bundle.models[step[0]], bundle.models[model], options)) {
+      if (!step.empty() &&
+          !fit_together(bundle.models[step[0]], wiring.timing(step[0]), bundle.models[model],
+                        wiring.timing(model), options)) {
         set_aside.push_back(model);
         continue;
       }
       step.push_back(model);
       run(model);
-      if (!may_merge(bundle.models[model], options)) break;
+      const bool alone = !may_merge(bundle.models[model], options) ||
+                         !wiring.timing(model).is_merely_periodic();
+      if (alone) break;
     }
     for (std::size_t model : set_aside) {
       free.push_back(model);

@@ -15,8 +15,8 @@
 namespace leapp {
 
 /// Returns the steps of a pipeline: nodes in an order in which each producer runs before its
-/// consumers. With Merge::kAuto, nodes of one backend that can follow each other and run with the
-/// same engine options share a step.
+/// consumers. With Merge::kAuto, nodes of one backend that can follow each other, run in the same
+/// ticks and have the same engine options share a step.
 LEAPP_EXPORT std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
                                                                 const RuntimeOptions& options);
 

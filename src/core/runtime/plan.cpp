@@ -28,6 +28,10 @@ class Planner {
     for (const NodePorts& node : bundle.pipeline.outputs) {
       for (const std::string& port : node.ports) crossing_.insert(node.node + "/" + port);
     }
+    for (std::size_t node = 0; node < bundle.models.size(); ++node) {
+      const std::optional<Timing::Condition>& when = wiring_.timing(node).when;
+      if (when && when->is_output) crossing_.insert(to_string(output_ref(bundle, when->port)));
+    }
   }
 
   Plan plan(const std::vector<std::vector<std::size_t>>& groups) {
@@ -36,6 +40,9 @@ class Planner {
     plan_.steps.resize(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) plan_outputs(plan_.steps[i], groups[i]);
     for (std::size_t i = 0; i < groups.size(); ++i) plan_inputs(plan_.steps[i], groups[i]);
+    if (wiring_.has_schedule()) {
+      for (std::size_t i = 0; i < groups.size(); ++i) plan_timing(i, groups[i][0]);
+    }
     return std::move(plan_);
   }
 
@@ -109,6 +116,12 @@ class Planner {
     }
     const Access& output = plan_.outputs.at(to_string(output_ref(bundle_, source->output)));
     if (!source->last_tick) return output;
+    if (wiring_.has_schedule()) {
+      const std::size_t own = add_value(name, port);
+      plan_.held_feedback.push_back(
+          {step_of_[source->output.node], output.value, own, add_value(name, port)});
+      return Access{own, false};
+    }
     if (!plan_.values[output.value].doubled) {
       plan_.values[output.value].doubled = true;
       return Access{output.value, true};
@@ -117,6 +130,52 @@ class Planner {
     plan_.values[own].doubled = true;
     plan_.copies.push_back({output.value, own});
     return Access{own, true};
+  }
+
+  // Plans when a step runs. Of nodes that are merged, all have the timing of the first.
+  void plan_timing(std::size_t step, std::size_t node) {
+    const Timing& timing = wiring_.timing(node);
+    StepTiming& planned = plan_.timings.emplace_back();
+    planned.timing = timing;
+    PlannedStep& target = plan_.steps[step];
+    for (const Timing::Carry& carry : timing.carry) {
+      Access& access = target.inputs[carry.input];
+      const std::size_t own =
+          add_value(plan_.values[access.value].name, target.model.inputs[carry.input]);
+      planned.fill.push_back({access.value, own});
+      planned.carry.push_back({target.outputs[carry.output].value, own});
+      access = {own, false};
+    }
+    if (timing.index) planned.index = target.inputs[*timing.index].value;
+    if (timing.when) {
+      const PortIndex port = timing.when->port;
+      planned.when = timing.when->is_output
+                         ? plan_.outputs.at(to_string(output_ref(bundle_, port))).value
+                         : plan_.inputs.at(to_string(input_ref(bundle_, port))).value;
+    }
+    for (const std::size_t input : timing.on_change) {
+      planned.watched.push_back(target.inputs[input].value);
+    }
+    for (const Timing::Age& age : timing.ages) {
+      planned.ages.push_back({target.inputs[age.input].value, step_of_[age.node]});
+    }
+    if (timing.is_plain()) return;
+    for (std::size_t i = 0; i < target.outputs.size(); ++i) {
+      plan_held_output(step, target.outputs[i].value, target.model.outputs[i]);
+    }
+  }
+
+  void plan_held_output(std::size_t step, std::size_t value, const Port& port) {
+    plan_.values[value].held = true;
+    HeldOutput held{step, value, {}};
+    for (const Wiring::Connection& wire : wiring_.connections()) {
+      const std::string source = to_string(output_ref(bundle_, wire.source));
+      if (wire.last_tick || source != plan_.values[value].name) continue;
+      held.readers.push_back(to_string(input_ref(bundle_, wire.target)));
+    }
+    plan_.held_outputs.push_back(std::move(held));
+    if (!plan_.timings[step].timing.is_conditional()) return;
+    plan_.timings[step].former.push_back({value, add_value(plan_.values[value].name, port)});
   }
 
   const Bundle& bundle_;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bundle/timing.h"
 #include "leapp/bundle.h"
 #include "leapp/visibility.h"
 
@@ -21,6 +22,8 @@ struct PlannedValue {
   Shape shape;
   /// Also read one tick later: it is a pair of buffers that change places after each tick.
   bool doubled = false;
+  /// Keeps its value over ticks in which its node does not run.
+  bool held = false;
 };
 
 /// The way a port uses a value.
@@ -45,12 +48,50 @@ struct FeedbackCopy {
   std::size_t to = 0;
 };
 
+/// When one step runs, in a plan with a schedule. Numbers are indices of values.
+struct StepTiming {
+  struct Age {
+    std::size_t value = 0;
+    std::size_t step = 0;
+  };
+
+  Timing timing;                     ///< the periods; ports are below
+  std::vector<FeedbackCopy> fill;    ///< carried inputs from their sources, before the first run
+  std::vector<FeedbackCopy> carry;   ///< carried inputs from outputs, between two runs
+  std::optional<std::size_t> index;
+  std::optional<std::size_t> when;
+  std::vector<std::size_t> watched;  ///< inputs of on_change
+  std::vector<Age> ages;
+  /// Of a conditional step: each output, and where its former value is kept for undo_tick(). After
+  /// an undone tick, other inputs may keep the step from running and computing it again.
+  std::vector<FeedbackCopy> former;
+};
+
+/// A feedback wire of a plan with a schedule: the input has a buffer of its own, and one for the
+/// value before the last tick. Copied after each tick in which the step of the source ran.
+struct HeldFeedback {
+  std::size_t step = 0;
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::size_t former = 0;
+};
+
+/// An output that keeps its value over ticks, and the forward inputs that read it.
+struct HeldOutput {
+  std::size_t step = 0;
+  std::size_t value = 0;
+  std::vector<std::string> readers;
+};
+
 struct Plan {
   using PortTable = std::unordered_map<std::string, Access>;
 
   std::vector<PlannedValue> values;
   std::vector<PlannedStep> steps;
   std::vector<FeedbackCopy> copies;  ///< made after a tick that succeeded
+  std::vector<StepTiming> timings;   ///< one per step; empty if each runs once in every tick
+  std::vector<HeldFeedback> held_feedback;  ///< with timings, in place of copies and pairs
+  std::vector<HeldOutput> held_outputs;
   PortTable inputs;                  ///< every node input that has a buffer, by "node/port"
   PortTable outputs;                 ///< every node output that has one
 
@@ -60,7 +101,7 @@ struct Plan {
 };
 
 /// Plans a bundle that check() has passed. `groups` are the steps: models in order of execution,
-/// those of one group to be merged.
+/// those of one group, which have equal and merely periodic timings, to be merged.
 LEAPP_EXPORT Plan make_plan(const Bundle& bundle,
                             const std::vector<std::vector<std::size_t>>& groups);
 

@@ -83,11 +83,21 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
   for (const std::string& name : plan.external_outputs) {
     outputs_.push_back({.access = plan.outputs.at(name)});
   }
+  for (std::size_t step = 0; step < plan.steps.size(); ++step) {
+    for (const Access& written : plan.steps[step].outputs) {
+      for (ExternalOutput& output : outputs_) {
+        if (output.access.value == written.value) output.step = step;
+      }
+    }
+  }
   for (const std::string& name : plan.feedback_inputs) {
     std::size_t value = plan.inputs.at(name).value;
     state_.push_back(value);
     for (const FeedbackCopy& copy : plan.copies) {
       if (copy.to == value) value = copy.from;
+    }
+    for (const HeldFeedback& wire : plan.held_feedback) {
+      if (wire.to == value) value = wire.from;
     }
     next_state_.push_back(value);
   }
@@ -113,6 +123,9 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
     scratch_.resize(largest);
   }
   make_bindings(engines);
+  if (!plan.timings.empty()) {
+    schedule_runner_ = std::make_unique<ScheduleRunner>(plan, buffers_, memory_.get());
+  }
 }
 
 void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines) {
@@ -178,7 +191,8 @@ void Session::bind_output(std::size_t output, const Elements& memory) {
   check_output(output, memory).value();
   ExternalOutput& external = outputs_[output];
   require_aligned(memory.data(), memory.dtype(), plan_.external_outputs[output]);
-  if (plan_.values[external.access.value].doubled) {
+  const PlannedValue& value = plan_.values[external.access.value];
+  if (value.doubled || value.held) {
     external.copy_to = memory.data();
   } else {
     place(external.access.value, memory.data());
@@ -188,9 +202,8 @@ void Session::bind_output(std::size_t output, const Elements& memory) {
 void Session::unbind_output(std::size_t output) {
   require(output < outputs_.size(), Code::kUnknownPort, kNoPort);
   outputs_[output].copy_to = nullptr;
-  if (!plan_.values[outputs_[output].access.value].doubled) {
-    place(outputs_[output].access.value, nullptr);
-  }
+  const PlannedValue& value = plan_.values[outputs_[output].access.value];
+  if (!value.doubled && !value.held) place(outputs_[output].access.value, nullptr);
 }
 
 Result<void> Session::store(const TensorView& value, const void* host) noexcept {
@@ -318,6 +331,64 @@ const TensorView& Session::output(std::size_t output) const noexcept {
   return output < outputs_.size() ? now(outputs_[output].access) : kNoView;
 }
 
+const TensorView& Session::before(const Access& access) const noexcept {
+  if (schedule_runner_) {
+    for (const HeldFeedback& wire : plan_.held_feedback) {
+      if (wire.to == access.value && ran_in_last_tick(wire.step)) {
+        return buffers_.view(wire.former, 0);
+      }
+    }
+  }
+  return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
+}
+
+std::int64_t Session::age(std::size_t output) const noexcept {
+  if (output >= outputs_.size()) return kNeverRan;
+  if (schedule_runner_) return schedule_runner_->age(outputs_[output].step);
+  return ticks_ > first_tick_ ? 0 : kNeverRan;
+}
+
+Result<void> Session::restart(const std::vector<Tensor>& held) noexcept {
+  first_tick_ = ticks_;
+  can_undo_ = false;
+  if (schedule_runner_) schedule_runner_->reset();
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const TensorView& value = buffers_.view(plan_.held_outputs[i].value, 0);
+    if (Result<void> stored = store(value, held[i].data()); !stored) return stored;
+  }
+  return {};
+}
+
+TensorMap Session::schedule_state() const {
+  TensorMap state;
+  if (!schedule_runner_) return state;
+  for (auto& [name, tensor] : schedule_runner_->position()) state.emplace(name, std::move(tensor));
+  for (const HeldOutput& held : plan_.held_outputs) {
+    state.emplace("/held/" + plan_.values[held.value].name, read(buffers_.view(held.value, 0)));
+  }
+  return state;
+}
+
+void Session::set_schedule_state(const TensorMap& state) {
+  if (!schedule_runner_) return;
+  auto position = schedule_runner_->position();
+  const std::int64_t tick = state.at("/tick").values<std::int64_t>()[0];
+  for (auto& [name, tensor] : position) {
+    tensor = state.at(name);
+    if (!name.starts_with("/last_run/")) continue;
+    const std::int64_t last_run = tensor.values<std::int64_t>()[0];
+    require(tick >= 0 && last_run >= kNeverRan && last_run < tick, Code::kWrongValue,
+            "no run can be in this state: tick " + std::to_string(tick) + " comes next, and " +
+                name + " is " + std::to_string(last_run));
+  }
+  for (const HeldOutput& held : plan_.held_outputs) {
+    const Tensor& value = state.at("/held/" + plan_.values[held.value].name);
+    store(buffers_.view(held.value, 0), value.data()).value();
+  }
+  schedule_runner_->set_position(position);
+  can_undo_ = false;
+}
+
 Session::Values Session::values() const {
   Values copy{parity_, {}};
   for (std::size_t i = 0; i < plan_.values.size(); ++i) {
@@ -343,6 +414,10 @@ void Session::set_values(const Values& former) {
 void Session::record() {
   recordings_ = {};
   if (!memory_) return;
+  if (schedule_runner_) {
+    log(LogLevel::kInfo, "ticks are not recorded: the pipeline has a schedule");
+    return;
+  }
   const std::size_t parity = parity_;
   try {
     for (parity_ = 0; parity_ < 2; ++parity_) {

@@ -20,6 +20,7 @@
 #include "runtime/buffers.h"
 #include "runtime/histogram.h"
 #include "runtime/plan.h"
+#include "runtime/schedule_runner.h"
 #include "runtime/timeline.h"
 
 namespace leapp {
@@ -67,9 +68,24 @@ class Session {
   /// Returns whether an external input was given a value since the last tick that succeeded.
   bool inputs_changed() const noexcept { return inputs_changed_; }
   /// Returns the value that an input read in the last tick.
-  const TensorView& before(const Access& access) const noexcept {
-    return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
+  const TensorView& before(const Access& access) const noexcept;
+  /// Returns whether a step ran in the last tick.
+  bool ran_in_last_tick(std::size_t step) const noexcept {
+    return !schedule_runner_ || schedule_runner_->ran_in_last_tick(step);
   }
+  /// Returns how many ticks before the last one the node of an output ran; kNeverRan if it has not
+  /// run since restart().
+  std::int64_t age(std::size_t output) const noexcept;
+
+  /// Starts again with tick 0 and the initial values of the plan's held outputs, in its order. The
+  /// caller stores those of the feedback inputs.
+  Result<void> restart(const std::vector<Tensor>& held) noexcept;
+  /// Returns the position in the schedule and the held outputs, under names that are no ports'.
+  /// Empty without a schedule.
+  TensorMap schedule_state() const;
+  /// Goes back there. Names, types and shapes must be those of schedule_state(). Throws Error for a
+  /// position that no run can be in.
+  void set_schedule_state(const TensorMap& state);
 
   /// Returns "cpu", or the device that holds the values.
   std::string device() const { return memory_ ? memory_->device() : "cpu"; }
@@ -111,12 +127,13 @@ class Session {
   /// Runs a tick. Requires a Use.
   Result<void> tick() noexcept;
   /// Takes back the last tick, if nothing was set since.
-  void undo_tick() noexcept;
+  Result<void> undo_tick() noexcept;
   /// Returns whether all feedback values are finite.
   bool is_state_finite() const noexcept;
   /// Runs the nodes alone, in the current buffers: no checks, no statistics, no swap.
   Result<void> run_nodes() noexcept;
-  void change_halves() noexcept { parity_ = 1 - parity_; }
+  /// Runs every node once, whatever its schedule says, and swaps.
+  Result<void> warm_up() noexcept;
   /// Everything that a run of the nodes changes, to go back to. Memory that the caller bound as an
   /// input is left out.
   struct Values {
@@ -153,6 +170,7 @@ class Session {
   };
   struct ExternalOutput {
     Access access;
+    std::size_t step = 0;
     void* copy_to = nullptr;  // the caller's memory, for an output that is also fed back
   };
 
@@ -166,6 +184,10 @@ class Session {
   Result<void> check_after() const noexcept;
   Result<void> check_finite(std::size_t value, std::size_t half,
                             const std::string& name) const noexcept;
+  Result<void> check_held_finite(const ScheduleRunner& schedule) const noexcept;
+  Result<void> compute() noexcept;
+  Result<void> run_scheduled(ScheduleRunner& schedule) noexcept;
+  Result<bool> run_step(std::size_t step) noexcept;
   Result<void> run_measured() noexcept;
   Result<void> commit() noexcept;
   Result<void> run_tick() noexcept;
@@ -179,6 +201,7 @@ class Session {
   Buffers buffers_;
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
   std::uint64_t ticks_ = 0;
+  std::uint64_t first_tick_ = 0;  // ticks_ at the last restart()
   bool inputs_changed_ = false;
   bool can_undo_ = false;  // no value was stored since the last tick
 
@@ -186,6 +209,8 @@ class Session {
   // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the
   // same binding in both.
   std::array<std::vector<Binding*>, 2> schedule_;
+
+  std::unique_ptr<ScheduleRunner> schedule_runner_;  // null: every step runs in every tick
 
   std::array<std::unique_ptr<Recording>, 2> recordings_;  // of the schedules, where there are
 

@@ -39,6 +39,17 @@ Result<void> Session::tick() noexcept {
 
 Result<void> Session::run_tick() noexcept {
   if (Result<void> checked = check_before(); !checked) return checked;
+  if (Result<void> computed = compute(); !computed) [[unlikely]] {
+    if (schedule_runner_) {
+      can_undo_ = false;  // what the last good tick changed is no longer known
+      [[maybe_unused]] const Result<void> restored = schedule_runner_->roll_back();
+    }
+    return computed;
+  }
+  return commit();
+}
+
+Result<void> Session::compute() noexcept {
   if (options_.measure || timeline_) {
     if (Result<void> ran = run_measured(); !ran) return ran;
   } else if (recordings_[parity_]) {
@@ -49,8 +60,7 @@ Result<void> Session::run_tick() noexcept {
   if (memory_) {
     if (Result<void> done = memory_->synchronize(); !done) return done;
   }
-  if (Result<void> checked = check_after(); !checked) return checked;
-  return commit();
+  return check_after();
 }
 
 Result<void> Session::check_before() const noexcept {
@@ -76,7 +86,9 @@ Result<void> Session::check_before() const noexcept {
 
 Result<void> Session::check_after() const noexcept {
   const std::size_t written = 1 - parity_;
-  if (options_.finite.state) {
+  if (options_.finite.state && schedule_runner_) {
+    if (Result<void> finite = check_held_finite(*schedule_runner_); !finite) return finite;
+  } else if (options_.finite.state) {
     for (std::size_t i = 0; i < next_state_.size(); ++i) {
       if (Result<void> finite = check_finite(next_state_[i], written, plan_.feedback_inputs[i]);
           !finite) {
@@ -91,6 +103,24 @@ Result<void> Session::check_after() const noexcept {
           !finite) {
         return finite;
       }
+    }
+  }
+  return {};
+}
+
+// Checks what a tick of a schedule hands to later ticks, as far as it was computed in this one.
+Result<void> Session::check_held_finite(const ScheduleRunner& schedule) const noexcept {
+  for (const HeldFeedback& wire : plan_.held_feedback) {
+    if (!schedule.ran_in_last_tick(wire.step)) continue;
+    if (Result<void> finite = check_finite(wire.from, 0, plan_.values[wire.to].name); !finite) {
+      return finite;
+    }
+  }
+  for (const HeldOutput& held : plan_.held_outputs) {
+    if (held.readers.empty() || !schedule.ran_in_last_tick(held.step)) continue;
+    if (Result<void> finite = check_finite(held.value, 0, plan_.values[held.value].name);
+        !finite) {
+      return finite;
     }
   }
   return {};
@@ -112,6 +142,7 @@ Result<void> Session::check_finite(std::size_t value, std::size_t half,
 }
 
 Result<void> Session::run_nodes() noexcept {
+  if (schedule_runner_) return run_scheduled(*schedule_runner_);
   for (Binding* binding : schedule_[parity_]) {
     if (Result<void> ran = binding->run(); !ran) [[unlikely]] {
       return ran;
@@ -120,13 +151,54 @@ Result<void> Session::run_nodes() noexcept {
   return {};
 }
 
+Result<void> Session::run_scheduled(ScheduleRunner& schedule) noexcept {
+  schedule.begin_tick();
+  for (std::size_t step = 0; step < schedule_[0].size(); ++step) {
+    if (Result<bool> ran = run_step(step); !ran) [[unlikely]] {
+      return ran.failure();
+    }
+  }
+  return {};
+}
+
+// Returns whether the step had to run.
+Result<bool> Session::run_step(std::size_t step) noexcept {
+  Binding& binding = *schedule_[parity_][step];
+  if (!schedule_runner_) {
+    if (Result<void> ran = binding.run(); !ran) return ran.failure();
+    return true;
+  }
+  Result<bool> due = schedule_runner_->is_due(step);
+  if (!due || !*due) return due;
+  if (Result<void> ran = schedule_runner_->run(step, binding); !ran) return ran.failure();
+  return true;
+}
+
+Result<void> Session::warm_up() noexcept {
+  if (!schedule_runner_) {
+    Result<void> ran = run_nodes();
+    parity_ = 1 - parity_;
+    return ran;
+  }
+  for (std::size_t step = 0; step < schedule_[0].size(); ++step) {
+    if (Result<void> ran = schedule_runner_->warm_up(step, *schedule_[0][step]); !ran) return ran;
+  }
+  return {};
+}
+
 Result<void> Session::run_measured() noexcept {
-  const std::vector<Binding*>& bindings = schedule_[parity_];
+  const std::size_t steps = schedule_[parity_].size();
+  if (schedule_runner_) schedule_runner_->begin_tick();
   Clock::time_point last = Clock::now();
   if (timeline_) timeline_->steps_begin(last);
-  for (std::size_t step = 0; step < bindings.size(); ++step) {
-    if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
-      return ran;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const Result<bool> ran = run_step(step);
+    if (!ran) [[unlikely]] {
+      return ran.failure();
+    }
+    if (!*ran) {
+      if (timeline_) timeline_->step_skipped();
+      continue;
     }
     if (memory_) {  // a step's time is that of its work, not of asking for it
       if (Result<void> done = memory_->synchronize(); !done) return done;
@@ -144,6 +216,9 @@ Result<void> Session::commit() noexcept {
   inputs_changed_ = false;
   can_undo_ = true;
   parity_ = 1 - parity_;
+  if (schedule_runner_) {
+    if (Result<void> ended = schedule_runner_->end_tick(); !ended) return ended;
+  }
   bool copied = false;
   const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
     if (bytes == 0) return {};
@@ -172,12 +247,15 @@ Result<void> Session::commit() noexcept {
 }
 
 // The other half of each pair still holds what the tick read.
-void Session::undo_tick() noexcept {
-  if (can_undo_) parity_ = 1 - parity_;
+Result<void> Session::undo_tick() noexcept {
+  if (!can_undo_) return {};
   can_undo_ = false;
+  parity_ = 1 - parity_;
+  return schedule_runner_ ? schedule_runner_->undo_tick() : Result<void>();
 }
 
 bool Session::is_state_finite() const noexcept {
+  if (schedule_runner_ && !check_held_finite(*schedule_runner_)) return false;
   for (std::size_t i = 0; i < state_.size(); ++i) {
     if (!check_finite(state_[i], parity_, plan_.feedback_inputs[i])) return false;
   }

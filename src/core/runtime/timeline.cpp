@@ -219,6 +219,7 @@ void Timeline::write_tick(std::size_t noted, Outcome outcome) {
   std::uint64_t last = noted > 0 ? ring_.take() : 0;
   for (std::size_t i = 1; i < noted; ++i) {
     const std::uint64_t ended = ring_.take();
+    if (ended == 0) continue;  // the step did not run
     add_event(bytes_, last, kSliceBegin, kTickTrack, kFirstStep + i - 1);
     add_event(bytes_, ended, kSliceEnd, kTickTrack, 0);
     last = ended;

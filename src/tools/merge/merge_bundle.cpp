@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "bundle/initial_values.h"
 #include "bundle/staging.h"
+#include "bundle/wiring.h"
 #include "leapp/tools/merge.h"
 #include "onnx/writer.h"
 #include "runtime/loader.h"
@@ -21,6 +22,9 @@ std::string merged_name(const std::string& port) {
 
 // All nodes as one step, or an Error that names what stands in the way.
 std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOptions& options) {
+  require(!Wiring(bundle).has_schedule(), Code::kNotMerged,
+          "the bundle has a schedule (pipeline.schedule), and one model runs as a whole in every "
+          "tick; run the bundle itself, with InferenceManager or the C API");
   for (const Model& model : bundle.models) {
     require(model.backend == "onnx", Code::kNotMerged,
             "only ONNX models can be merged; node '" + model.name + "' is " +

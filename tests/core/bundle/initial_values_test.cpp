@@ -66,5 +66,25 @@ TEST_F(InitialValuesTest, b20_MustBelongToAnInputAndFitIt) {
               HasSubstr("has dtype int32, the port has float32"));
 }
 
+TEST_F(InitialValuesTest, b40_ReadersOfOneHeldValueStartWithOneValue) {
+  const float others[4] = {};
+  Bundle bundle = test::make_bundle();
+  bundle.models[0].inputs.push_back(test::make_port("features", {1, 6}));
+  bundle.pipeline.feedback_flow.clear();
+  bundle.pipeline.data_flow = {{{"policy", "action"}, {{"pre", "last"}, {"policy", "h_in"}}}};
+  const auto read_with = [&](const float* second) {
+    bundle.pipeline.initial_values =
+        write_initial_values(folder_.path() / "w_initial_values.safetensors",
+                             {{{"pre", "last"}, {values_, DType::kFloat32, {1, 4}}},
+                              {{"policy", "h_in"}, {second, DType::kFloat32, {1, 4}}}});
+    read(bundle);
+  };
+  EXPECT_NO_THROW(read_with(others));  // without a schedule nobody reads them
+  bundle.pipeline.schedule = {{.node = "policy", .every = 2}};
+  EXPECT_NO_THROW(read_with(values_));
+  EXPECT_THAT(test::error_of(ErrorKind::kValue, [&] { read_with(others); }),
+              HasSubstr("[B40] 'pre/last' and 'policy/h_in' both read 'policy/action'"));
+}
+
 }  // namespace
 }  // namespace leapp

@@ -1,5 +1,6 @@
 #include "runtime/engines/node_executor.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace leapp {
@@ -11,6 +12,12 @@ NodeExecutor::NodeExecutor(const Bundle& bundle) : wiring_(bundle) {
     for (const Port& port : model.inputs) node.inputs.emplace_back(port.dtype, port.shape);
     for (std::vector<Tensor>& outputs : node.outputs) {
       for (const Port& port : model.outputs) outputs.emplace_back(port.dtype, port.shape);
+    }
+  }
+  for (std::size_t i = 0; i < nodes_.size() && wiring_.has_schedule(); ++i) {
+    nodes_[i].held = nodes_[i].outputs[0];
+    for (const std::size_t input : wiring_.timing(i).on_change) {
+      nodes_[i].seen.push_back(nodes_[i].inputs[input]);
     }
   }
   for (const Wiring::Connection& wire : wiring_.connections()) {
@@ -46,11 +53,84 @@ void NodeExecutor::set_input(PortIndex input, const ConstTensorView& value) {
   if (to.byte_size() > 0) std::memcpy(to.data(), value.data, to.byte_size());
 }
 
+void NodeExecutor::set_held(PortIndex output, const ConstTensorView& value) {
+  nodes_.at(output.node).held.at(output.port) = Tensor(value);
+}
+
 const Tensor* NodeExecutor::carried(PortIndex input) const {
   const std::optional<Wiring::Source>& source = wiring_.source_of(input);
   if (!source) return nullptr;
-  const Tensor* value = output(source->output, source->runs_ago);
-  return value == nullptr && source->last_tick ? initial(input) : value;
+  if (!wiring_.has_schedule()) {
+    const Tensor* value = output(source->output, source->runs_ago);
+    return value == nullptr && source->last_tick ? initial(input) : value;
+  }
+  if (!source->last_tick) return &latest(source->output);
+  const bool ran_already = nodes_[source->output.node].last_run == tick_;
+  const Tensor* value = output(source->output, ran_already ? 2 : 1);
+  return value == nullptr ? initial(input) : value;
+}
+
+const Tensor& NodeExecutor::latest(PortIndex port) const {
+  const Tensor* const value = output(port, 1);
+  return value != nullptr ? *value : nodes_[port.node].held[port.port];
+}
+
+bool NodeExecutor::is_fed_by_schedule(PortIndex input) const {
+  const Timing& timing = wiring_.timing(input.node);
+  const auto fed = [&](const Timing::Age& age) { return age.input == input.port; };
+  return timing.index == input.port || std::ranges::any_of(timing.ages, fed);
+}
+
+bool NodeExecutor::is_due(std::size_t index) const {
+  const Timing& timing = wiring_.timing(index);
+  const Node& node = nodes_[index];
+  if (!timing.is_due(static_cast<std::uint64_t>(tick_))) return false;
+  if (timing.when) {
+    const Tensor& value =
+        timing.when->is_output ? latest(timing.when->port) : input(timing.when->port);
+    if (*static_cast<const std::uint8_t*>(value.data()) == 0) return false;
+  }
+  if (timing.on_change.empty() || node.last_run == kNeverRan) return true;
+  for (std::size_t i = 0; i < timing.on_change.size(); ++i) {
+    if (node.seen[i] != node.inputs[timing.on_change[i]]) return true;
+  }
+  return false;
+}
+
+Result<void> NodeExecutor::run(std::size_t index) noexcept {
+  Node& node = nodes_[index];
+  const Timing& timing = wiring_.timing(index);
+  for (const Timing::Age& age : timing.ages) {
+    const std::int64_t last_run = nodes_[age.node].last_run;
+    write_count({index, age.input}, last_run == kNeverRan ? kNeverRan : tick_ - last_run);
+  }
+  for (std::int64_t run = 0; run < timing.repeat; ++run) {
+    for (const Timing::Carry& carry : timing.carry) {
+      if (run > 0) set_input({index, carry.input}, result({index, carry.output}).view());
+    }
+    if (timing.index) write_count({index, *timing.index}, run);
+    if (Result<void> ran = node.next_binding().run(); !ran) return ran;
+  }
+  return {};
+}
+
+void NodeExecutor::write_count(PortIndex input, std::int64_t count) noexcept {
+  Tensor& to = nodes_[input.node].inputs[input.port];
+  const auto narrow = static_cast<std::int32_t>(count);
+  const bool is_narrow = to.dtype() == DType::kInt32;
+  std::memcpy(to.data(), is_narrow ? static_cast<const void*>(&narrow) : &count, to.byte_size());
+}
+
+void NodeExecutor::commit(std::size_t index) noexcept {
+  Node& node = nodes_[index];
+  ++node.runs;
+  if (!wiring_.has_schedule()) return;
+  node.last_run = tick_;
+  const std::vector<std::size_t>& watched = wiring_.timing(index).on_change;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    const Tensor& value = node.inputs[watched[i]];
+    if (value.byte_size() > 0) std::memcpy(node.seen[i].data(), value.data(), value.byte_size());
+  }
 }
 
 const Tensor& NodeExecutor::result(PortIndex output) const {

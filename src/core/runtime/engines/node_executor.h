@@ -6,6 +6,10 @@
 // of its own, runs the node, and counts the run with commit(). Before that, the node may run again
 // on other inputs.
 //
+// With a schedule, the caller starts each tick with begin_tick(), offers every node its turn in the
+// order of the wiring, and runs those that is_due() names. Before the first turn of a tick it fills
+// the inputs that no forward wire feeds: conditions may read them.
+//
 // Owns engines and memory; the bundle need not outlive it. run() and commit() allocate nothing. Not
 // thread-safe.
 #pragma once
@@ -17,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "bundle/timing.h"
 #include "bundle/wiring.h"
 #include "leapp/engine.h"
 #include "leapp/tensor.h"
@@ -34,6 +39,17 @@ class LEAPP_EXPORT NodeExecutor {
   void load(std::size_t node, std::unique_ptr<Engine> engine);
   bool is_loaded(std::size_t node) const { return nodes_.at(node).engine != nullptr; }
 
+  /// Starts the next tick of the schedule: 0 at first.
+  void begin_tick() noexcept { ++tick_; }
+  /// Returns whether the schedule lets the node run in this tick, on its present inputs.
+  bool is_due(std::size_t node) const;
+  /// Returns whether the schedule itself feeds an input, so that the caller does not: run() does.
+  bool is_fed_by_schedule(PortIndex input) const;
+
+  /// Sets the value that forward wires of a schedule bring from an output until its node has run.
+  /// It is zeros before.
+  void set_held(PortIndex output, const ConstTensorView& value);
+
   /// Sets the value that a feedback input has until its source has run. It is zeros before.
   void set_initial(PortIndex input, const ConstTensorView& value);
   /// Returns the initial value; null for an input that is not fed back.
@@ -45,18 +61,22 @@ class LEAPP_EXPORT NodeExecutor {
 
   /// Returns the value that the input's wire brings if its node runs now: the output of its source,
   /// by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the source
-  /// of a forward wire has not run.
+  /// of a forward wire has not run and there is no schedule.
   const Tensor* carried(PortIndex input) const;
 
-  /// Runs the node on its present inputs. The outputs count from commit() on.
-  Result<void> run(std::size_t node) noexcept { return nodes_[node].next_binding().run(); }
+  /// Runs the node on its present inputs, as often as its schedule says. The outputs count from
+  /// commit() on.
+  Result<void> run(std::size_t node) noexcept;
   /// Returns an output of the run that commit() has not counted yet.
   const Tensor& result(PortIndex output) const;
-  void commit(std::size_t node) noexcept { ++nodes_[node].runs; }
+  void commit(std::size_t node) noexcept;
   /// Returns the number of committed runs since the start or the last forget().
   std::uint64_t runs(std::size_t node) const noexcept { return nodes_[node].runs; }
   /// Treats the node as if it had not run: wires from it bring initial values again.
-  void forget(std::size_t node) noexcept { nodes_[node].runs = 0; }
+  void forget(std::size_t node) noexcept {
+    nodes_[node].runs = 0;
+    nodes_[node].last_run = kNeverRan;
+  }
 
   /// Returns an output of the latest committed run (1) or of the one before (2); null if there was
   /// no such run.
@@ -70,12 +90,19 @@ class LEAPP_EXPORT NodeExecutor {
     std::array<std::vector<Tensor>, 2> outputs = {};        // of even runs and of odd ones
     std::array<std::unique_ptr<Binding>, 2> bindings = {};  // end before the engine
     std::uint64_t runs = 0;
+    std::vector<Tensor> held = {};       // with a schedule: outputs before the first run
+    std::vector<Tensor> seen = {};       // inputs of on_change at the last run
+    std::int64_t last_run = kNeverRan;   // with a schedule: a tick
 
     Binding& next_binding() const noexcept { return *bindings[runs % 2]; }
   };
 
+  const Tensor& latest(PortIndex output) const;
+  void write_count(PortIndex input, std::int64_t count) noexcept;
+
   Wiring wiring_;
   std::vector<Node> nodes_;  // as in the bundle
+  std::int64_t tick_ = -1;
 };
 
 }  // namespace leapp

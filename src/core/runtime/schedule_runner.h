@@ -1,0 +1,86 @@
+// The clock of a pipeline with a schedule: which steps run in a tick, and what is taken back if the
+// tick fails or is undone. Pipelines without a schedule have none.
+//
+// Forward values stay in their one buffer, so a step that does not run costs a comparison and its
+// readers find its latest output. Feedback inputs have a buffer of their own, which end_tick()
+// fills. Nothing here allocates after construction, locks or calls the system. Not thread-safe; the
+// plan and the buffers must outlive it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "leapp/engine.h"
+#include "leapp/result.h"
+#include "leapp/tensor.h"
+#include "runtime/buffers.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+class ScheduleRunner {
+ public:
+  /// `memory` is the device that holds the values; null: the host.
+  ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory);
+
+  /// Starts a tick: no step has run in it yet.
+  void begin_tick() noexcept;
+  /// Returns whether the step runs in this tick. Its producers must have had their turn.
+  Result<bool> is_due(std::size_t step) noexcept;
+  /// Runs the step as often as its schedule says.
+  Result<void> run(std::size_t step, Binding& binding) noexcept;
+  /// Ends a tick that succeeded: feedback inputs get what their sources computed.
+  Result<void> end_tick() noexcept;
+  /// Takes back everything since begin_tick(), for a tick that failed.
+  Result<void> roll_back() noexcept;
+  /// Takes back the last tick. Only directly after its end_tick().
+  Result<void> undo_tick() noexcept;
+
+  /// Starts again with tick 0. The caller sets the values.
+  void reset() noexcept;
+  /// Runs the step once, whatever its schedule says, to warm it up.
+  Result<void> warm_up(std::size_t step, Binding& binding) noexcept;
+
+  bool ran_in_last_tick(std::size_t step) const noexcept { return steps_[step].ran; }
+  /// Returns how many ticks before the last one the step ran: 0 if it ran in the last one;
+  /// kNeverRan if it did not run since the reset.
+  std::int64_t age(std::size_t step) const noexcept;
+
+  /// The position in the schedule: the tick, when each step last ran, and what each input of an
+  /// on_change had then. Named "/tick", "/last_run/.." and "/seen/..", which are no names of ports.
+  std::vector<std::pair<std::string, Tensor>> position() const;
+  /// Goes to a position of the same plan. The tensors have the types and shapes of position().
+  void set_position(const std::vector<std::pair<std::string, Tensor>>& position) noexcept;
+
+ private:
+  struct Watched {
+    std::size_t value = 0;
+    std::array<std::vector<std::byte>, 2> seen = {};  // by the last run, and by the run before
+    std::size_t latest = 0;
+  };
+  struct Step {
+    std::int64_t last_run = kNeverRan;
+    std::int64_t former_run = kNeverRan;
+    bool ran = false;
+    std::vector<Watched> watched = {};
+  };
+
+  Result<void> copy(std::size_t to, std::size_t from) noexcept;
+  Result<void> write_count(std::size_t value, std::int64_t count) noexcept;
+  /// Returns the bytes of a value on the host.
+  Result<const std::byte*> bytes_of(std::size_t value) noexcept;
+  Result<bool> has_changed(const Step& step) noexcept;
+  Result<void> keep_former(std::size_t index) noexcept;
+  Result<void> take_back_runs() noexcept;
+
+  const Plan& plan_;
+  const Buffers& buffers_;
+  DeviceMemory* memory_;
+  std::vector<std::byte> scratch_;  // for the bytes of a device
+  std::uint64_t tick_ = 0;          // the next one; during a tick, that one
+  std::vector<Step> steps_;
+};
+
+}  // namespace leapp
