@@ -93,7 +93,7 @@ void set_sensor(Loop& loop, const std::string& name, const std::vector<double>& 
                                       std::to_string(values.size()) + " and " +
                                       std::to_string(age));
   }
-  loop.set_sensor(sensor, values, from_seconds(age));
+  loop.set_sensor(sensor, values, from_seconds(age)).value();
 }
 
 }  // namespace leapp::python
