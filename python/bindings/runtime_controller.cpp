@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,12 +10,15 @@
 
 #include "leapp/controller.h"
 #include "leapp/error.h"
+#include "runtime_hold.h"
 #include "runtime_loop.h"
 
 namespace py = pybind11;
 
 namespace leapp::python {
 namespace {
+
+constexpr const char* kController = "Controller";
 
 class PyController {
  public:
@@ -31,8 +35,20 @@ class PyController {
   PyController& operator=(const PyController&) = delete;
 
   void start() {
+    const Hold hold(busy_, kController);
+    end();
     controller_.start();
-    clock_->rethrow();
+    try {
+      clock_->rethrow();
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+
+  void stop() {
+    const Hold hold(busy_, kController);
+    end();
   }
 
   void set_sensor(py::handle name, py::handle values, py::handle age) {
@@ -42,6 +58,7 @@ class PyController {
   /// Runs a tick while holding the interpreter's lock, which keeps other threads out. A clock that
   /// raises does so before anything is read or sent.
   std::string update() {
+    const Hold hold(busy_, kController);
     clock_->advance();
     const ControllerState state = controller_.update();
     clock_->rethrow();
@@ -54,7 +71,14 @@ class PyController {
 
   py::list interventions() const { return list_of(controller_.interventions()); }
 
+  /// Stops, and waits for the worker, which may have something to log in Python.
+  void end() {
+    const py::gil_scoped_release release;
+    controller_.stop();
+  }
+
   std::unique_ptr<PythonClock> clock_;  // the controller reads it
+  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
   Controller controller_;
 };
 
@@ -97,9 +121,8 @@ void bind_controller(py::module_& module) {
   bind_properties(controller);
   controller.def("start", &PyController::start,
                  "Start with fresh policy state, histories, fallbacks and counts.");
-  controller.def(
-      "stop", [](PyController& self) { self.controller_.stop(); },
-      "Stop: ``update()`` sends nothing until ``start()``.");
+  controller.def("stop", &PyController::stop,
+                 "Stop: ``update()`` sends nothing until ``start()``.");
   controller.def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
                  py::arg("age") = 0.0,
                  "Set what a sensor measured ``age`` seconds ago, in the order of its elements.");

@@ -103,7 +103,7 @@ void set_sensor(Loop& loop, pybind11::handle name, pybind11::handle values, pybi
                                       std::to_string(measured.size()) + " and " +
                                       std::to_string(seconds));
   }
-  loop.set_sensor(sensor, measured, from_seconds(seconds));
+  loop.set_sensor(sensor, measured, from_seconds(seconds)).value();
 }
 
 /// Returns what an actuator is given. Throws Error (LP652).

@@ -1,16 +1,20 @@
 #include "runtime_supervisor.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "leapp/supervisor.h"
+#include "runtime_hold.h"
 #include "runtime_loop.h"
 
 namespace py = pybind11;
 
 namespace leapp::python {
 namespace {
+
+constexpr const char* kSupervisor = "Supervisor";
 
 class PySupervisor {
  public:
@@ -28,8 +32,20 @@ class PySupervisor {
   PySupervisor& operator=(const PySupervisor&) = delete;
 
   void start() {
+    const Hold hold(busy_, kSupervisor);
+    end();
     supervisor_.start();
-    clock_->rethrow();
+    try {
+      clock_->rethrow();
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+
+  void stop() {
+    const Hold hold(busy_, kSupervisor);
+    end();
   }
 
   void request(py::handle policy) { supervisor_.request(index_of(policy)).value(); }
@@ -46,6 +62,7 @@ class PySupervisor {
 
   /// Runs a tick while holding the interpreter's lock, which keeps other threads out.
   std::string update() {
+    const Hold hold(busy_, kSupervisor);
     clock_->advance();
     const ControllerState state = supervisor_.update();
     clock_->rethrow();
@@ -100,7 +117,14 @@ class PySupervisor {
     return supervisor_.policy(setting<std::string>("policy", policy, "the name of a policy"));
   }
 
+  /// Stops, and waits for the worker, which may have something to log in Python.
+  void end() {
+    const py::gil_scoped_release release;
+    supervisor_.stop();
+  }
+
   std::unique_ptr<PythonClock> clock_;  // the supervisor reads it
+  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
   Supervisor supervisor_;
 };
 
@@ -152,9 +176,8 @@ void bind_supervisor(py::module_& module) {
   bind_calls(supervisor);
   supervisor.def("start", &PySupervisor::start,
                  "Make the first policy active and begin again; an emergency stop stays.");
-  supervisor.def(
-      "stop", [](PySupervisor& self) { self.supervisor_.stop(); },
-      "End it: ``update()`` sends nothing until ``start()``.");
+  supervisor.def("stop", &PySupervisor::stop,
+                 "End it: ``update()`` sends nothing until ``start()``.");
   supervisor.def("set_sensor", &PySupervisor::set_sensor, py::arg("name"), py::arg("values"),
                  py::arg("age") = 0.0,
                  "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");
