@@ -199,9 +199,9 @@ void compare() {
       if (!done) std::abort();
     }));
     ours.push_back(nanoseconds_of([&] {
-      controller.set_sensor(0, degrees);
-      controller.set_sensor(1, rates);
-      controller.set_sensor(2, rates);
+      controller.set_sensor(0, degrees).value();
+      controller.set_sensor(1, rates).value();
+      controller.set_sensor(2, rates).value();
       if (controller.update() != leapp::ControllerState::kRunning) std::abort();
     }));
     theirs.push_back(nanoseconds_of([&] { maps.update(state, targets); }));
@@ -236,7 +236,7 @@ void loop(double seconds) {
     if (began - due > std::chrono::microseconds(100)) ++late;
     if (began - due > std::chrono::milliseconds(1)) ++missed;
     for (std::size_t s = 0; s < 3; ++s) {
-      controller.set_sensor(s, std::span(values).first(s == 0 ? kJoints : 3));
+      controller.set_sensor(s, std::span(values).first(s == 0 ? kJoints : 3)).value();
     }
     controller.update();
     longest = std::max<nanoseconds>(longest, Clock::now() - began);

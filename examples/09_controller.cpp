@@ -23,8 +23,8 @@ void control(const std::filesystem::path& yaml) {
 
   std::array<double, 2> angles{10, 20};  // degrees; knee, hip: the robot's own order
   for (int tick = 0; tick < 400; ++tick) {
-    controller.set_sensor(encoders, angles);
-    controller.set_sensor(velocity, std::array{3.0});
+    controller.set_sensor(encoders, angles).value();
+    controller.set_sensor(velocity, std::array{3.0}).value();
     controller.update();
     const std::span<const double> given = controller.actuator_values(motors);
     angles = {given[0], given[1]};  // motors that follow at once

@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """How often a condition was true and false, over all tests and instances of a template."""
+    """Counts of a condition being true and false, over all tests and template instances."""
 
     function: str
     taken: int
@@ -61,7 +61,7 @@ class Branch(NamedTuple):
 
     @property
     def covered(self) -> int:
-        """How many of the two outcomes a test reached."""
+        """Number of the two outcomes that a test reached."""
         return (self.taken > 0) + (self.left > 0)
 
 

@@ -63,7 +63,7 @@ class Simulation {
  private:
   void set(const char* sensor, const std::vector<float>& values) {
     const std::vector<double> doubles(values.begin(), values.end());
-    supervisor_.set_sensor(supervisor_.sensor(sensor), doubles);
+    supervisor_.set_sensor(supervisor_.sensor(sensor), doubles).value();
   }
 
   void tick() {

@@ -7,7 +7,7 @@
 //   const std::size_t target = controller.actuator("joint_target");
 //   controller.start();
 //   while (running) {                                                // at the robot's rate
-//     controller.set_sensor(joints, encoder_values);                 // in the robot's own order
+//     controller.set_sensor(joints, encoder_values).value();         // in the robot's own order
 //     controller.update();
 //     send(controller.actuator_values(target));                      // in the robot's own order
 //   }
@@ -108,8 +108,8 @@ struct ControllerOptions {
   /// Time in which position targets move to the policy's targets: after start() from the measured
   /// pose, and after a fallback from its values.
   std::chrono::nanoseconds blend_in{0};
-  /// Returns the time, from any origin. A step back counts as no time. Without one, the steady
-  /// clock.
+  /// Returns the time, from any origin, and must not throw. A step back counts as no time. Without
+  /// one, the steady clock.
   std::function<std::chrono::nanoseconds()> clock = {};
   /// A file to record every signal and port to, in the format MCAP; a thread of its own writes it.
   std::filesystem::path recording = {};
@@ -141,21 +141,22 @@ class LEAPP_EXPORT Controller {
   /// Stops: update() sends nothing until start(). Waits for the worker.
   void stop();
 
-  /// Sets what a sensor measures now, in the order of its elements. Too few or too many values, and
-  /// an index of no sensor, are left out: the sensor grows stale.
-  void set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
-  /// Does the same, measured `age` ago. A negative age is left out as well.
-  void set_sensor(std::size_t sensor, std::span<const double> values,
-                  std::chrono::nanoseconds age) noexcept;
+  /// Sets what a sensor measured `age` ago, in the order of its elements. Fails, and changes
+  /// nothing, for an index of no sensor (LP652), and for a wrong number of values or a negative age
+  /// (LP603).
+  Result<void> set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
+  Result<void> set_sensor(std::size_t sensor, std::span<const double> values,
+                          std::chrono::nanoseconds age) noexcept;
   /// Returns the memory of a sensor's values, to write them in place; call set_fresh() afterwards.
+  /// Empty for an index of no sensor, for which set_fresh() fails (LP652).
   std::span<double> sensor_values(std::size_t sensor) noexcept;
-  void set_fresh(std::size_t sensor) noexcept;
+  Result<void> set_fresh(std::size_t sensor) noexcept;
 
   /// Runs one tick of the loop.
   ControllerState update() noexcept;
 
-  /// Returns the values of an actuator, in the order of its elements. Elements without an output
-  /// keep the caller's values.
+  /// Returns the values of an actuator, in the order of its elements; empty for an index of no
+  /// actuator. Elements without an output keep the caller's values.
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 
   /// Ticks of the loop since start().

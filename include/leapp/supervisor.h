@@ -8,7 +8,7 @@
 //   supervisor.start();                                               // with the first policy
 //   while (running) {                                                 // at the robot's rate
 //     if (joystick_pressed) supervisor.request(walk).value();
-//     supervisor.set_sensor(joints, encoder_values);                  // in the robot's own order
+//     supervisor.set_sensor(joints, encoder_values).value();          // in the robot's own order
 //     supervisor.update();
 //     send(supervisor.actuator_values(target));
 //   }
@@ -116,11 +116,11 @@ class LEAPP_EXPORT Supervisor {
   void clear_emergency_stop() noexcept;
 
   /// Sets what a sensor measured, as in Controller.
-  void set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
-  void set_sensor(std::size_t sensor, std::span<const double> values,
-                  std::chrono::nanoseconds age) noexcept;
+  Result<void> set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
+  Result<void> set_sensor(std::size_t sensor, std::span<const double> values,
+                          std::chrono::nanoseconds age) noexcept;
   std::span<double> sensor_values(std::size_t sensor) noexcept;
-  void set_fresh(std::size_t sensor) noexcept;
+  Result<void> set_fresh(std::size_t sensor) noexcept;
 
   /// Runs one tick of the loop. Returns the state of the active policy, kStopped in an emergency
   /// stop.

@@ -1,8 +1,8 @@
 #include "runtime_controller.h"
 
 #include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +10,7 @@
 
 #include "leapp/controller.h"
 #include "leapp/error.h"
+#include "runtime_hold.h"
 #include "runtime_loop.h"
 
 namespace py = pybind11;
@@ -17,12 +18,14 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
+constexpr const char* kController = "Controller";
+
 class PyController {
  public:
-  PyController(const std::filesystem::path& bundle, const std::filesystem::path& robot,
-               const py::dict& settings)
+  PyController(py::handle bundle, py::handle robot, const py::dict& settings)
       : clock_(std::make_unique<PythonClock>(settings["clock"])),
-        controller_(bundle, read_robot(robot), controller_options(settings, *clock_)) {}
+        controller_(description("bundle", bundle), read_robot(description("robot", robot)),
+                    controller_options(settings, *clock_)) {}
 
   ~PyController() {
     const py::gil_scoped_release release;  // it joins a thread that may have something to log
@@ -32,33 +35,50 @@ class PyController {
   PyController& operator=(const PyController&) = delete;
 
   void start() {
+    const Hold hold(busy_, kController);
+    end();
     controller_.start();
-    clock_->rethrow();
+    try {
+      clock_->rethrow();
+    } catch (...) {
+      end();
+      throw;
+    }
   }
 
-  void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
+  void stop() {
+    const Hold hold(busy_, kController);
+    end();
+  }
+
+  void set_sensor(py::handle name, py::handle values, py::handle age) {
     python::set_sensor(controller_, name, values, age);
   }
 
   /// Runs a tick while holding the interpreter's lock, which keeps other threads out. A clock that
   /// raises does so before anything is read or sent.
   std::string update() {
+    const Hold hold(busy_, kController);
     clock_->advance();
     const ControllerState state = controller_.update();
     clock_->rethrow();
     return name_of_state(state);
   }
 
-  std::vector<double> actuator(const std::string& name) {
-    const auto values = controller_.actuator_values(controller_.actuator(name));
-    return {values.begin(), values.end()};
-  }
+  std::vector<double> actuator(py::handle name) { return read_actuator(controller_, name); }
 
   py::dict counts() const { return counts_of(controller_.counts()); }
 
   py::list interventions() const { return list_of(controller_.interventions()); }
 
+  /// Stops, and waits for the worker, which may have something to log in Python.
+  void end() {
+    const py::gil_scoped_release release;
+    controller_.stop();
+  }
+
   std::unique_ptr<PythonClock> clock_;  // the controller reads it
+  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
   Controller controller_;
 };
 
@@ -96,15 +116,13 @@ void bind_properties(py::class_<PyController>& controller) {
 
 void bind_controller(py::module_& module) {
   py::class_<PyController> controller(module, "Controller");
-  controller.def(
-      py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
-      py::arg("bundle"), py::arg("robot"), py::arg("settings"));
+  controller.def(py::init<py::handle, py::handle, const py::dict&>(), py::arg("bundle"),
+                 py::arg("robot"), py::arg("settings"));
   bind_properties(controller);
   controller.def("start", &PyController::start,
                  "Start with fresh policy state, histories, fallbacks and counts.");
-  controller.def(
-      "stop", [](PyController& self) { self.controller_.stop(); },
-      "Stop: ``update()`` sends nothing until ``start()``.");
+  controller.def("stop", &PyController::stop,
+                 "Stop: ``update()`` sends nothing until ``start()``.");
   controller.def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
                  py::arg("age") = 0.0,
                  "Set what a sensor measured ``age`` seconds ago, in the order of its elements.");

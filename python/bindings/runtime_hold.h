@@ -1,21 +1,23 @@
-// Keeps two threads of Python from using one manager at once.
+// Keeps two calls of Python from using one object at once.
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "leapp/error.h"
 
 namespace leapp::python {
 
-// Holds a manager for one call from Python, which is several of C++ and lets other threads run in
-// between.
+// Holds an object for one call from Python, which is several of C++, lets other threads run in
+// between, and may call Python back.
 class Hold {
  public:
-  explicit Hold(std::atomic<bool>& busy) : busy_(busy) {
+  explicit Hold(std::atomic<bool>& busy, const char* type = "InferenceManager") : busy_(busy) {
     if (busy_.exchange(true, std::memory_order_acquire)) {
       throw Error(Code::kTwoThreads,
-                  "two threads use this InferenceManager at once; give each thread a manager of "
-                  "its own");
+                  "two calls use this " + std::string(type) +
+                      " at once, from two threads or from a function that one of them calls; make "
+                      "one after the other, or give each thread its own");
     }
   }
   ~Hold() { busy_.store(false, std::memory_order_release); }

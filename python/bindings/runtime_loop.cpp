@@ -1,7 +1,5 @@
 #include "runtime_loop.h"
 
-#include <pybind11/stl/filesystem.h>
-
 namespace py = pybind11;
 
 namespace leapp::python {
@@ -24,8 +22,9 @@ const char* name_of_state(ControllerState state) {
 
 namespace {
 
-std::chrono::nanoseconds duration(double seconds, const char* name) {
+std::chrono::nanoseconds duration(const char* name, py::handle value) {
   constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  const auto seconds = setting<double>(name, value, "a number of seconds");
   if (!(seconds >= 0 && seconds <= kMost)) {
     throw Error(Code::kControllerOptions, std::string(name) + " is " + std::to_string(seconds) +
                                               "; it must be a number of seconds that is not "
@@ -39,17 +38,19 @@ std::chrono::nanoseconds duration(double seconds, const char* name) {
 ControllerOptions controller_options(const py::dict& settings, PythonClock& clock) {
   ControllerOptions options;
   options.runtime = model_options(settings);
-  if (!settings["frequency"].is_none()) options.frequency = settings["frequency"].cast<double>();
+  const py::object frequency = settings["frequency"];
+  if (!frequency.is_none())
+    options.frequency = setting<double>("frequency", frequency, "a rate in Hz");
   if (settings["linear"].cast<bool>()) options.interpolation = Interpolation::kLinear;
-  if (settings["worker"].cast<bool>()) options.execution = Execution::kWorker;
-  if (!settings["deadline"].is_none()) {
-    options.deadline = duration(settings["deadline"].cast<double>(), "deadline");
+  if (setting<bool>("worker", settings["worker"], "True or False")) {
+    options.execution = Execution::kWorker;
   }
-  options.blend_in = duration(settings["blend_in"].cast<double>(), "blend_in");
+  if (!settings["deadline"].is_none())
+    options.deadline = duration("deadline", settings["deadline"]);
+  options.blend_in = duration("blend_in", settings["blend_in"]);
   if (clock.is_given()) options.clock = [&clock] { return clock.read(); };
-  if (!settings["recording"].is_none()) {
-    options.recording = settings["recording"].cast<std::filesystem::path>();
-  }
+  options.recording =
+      setting_or<std::filesystem::path>({}, "recording", settings["recording"], "a path");
   return options;
 }
 

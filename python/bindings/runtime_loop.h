@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "leapp/controller.h"
 #include "leapp/error.h"
 #include "runtime_options.h"
+#include "setting.h"
 
 namespace leapp::python {
 
@@ -23,7 +25,12 @@ const char* name_of_state(ControllerState state);
 /// out: an exception is kept, and rethrow() raises it afterwards. Used with the GIL held.
 class PythonClock {
  public:
-  explicit PythonClock(pybind11::object callable) : callable_(std::move(callable)) {}
+  /// Throws Error (LP002) for anything but None and a function.
+  explicit PythonClock(pybind11::object callable) : callable_(std::move(callable)) {
+    if (is_given() && PyCallable_Check(callable_.ptr()) == 0) {
+      wrong_setting("clock", callable_, "a function that returns seconds, or None");
+    }
+  }
 
   /// Calls Python now; the next read() returns that time. Throws what Python raises.
   void advance() {
@@ -53,13 +60,8 @@ class PythonClock {
  private:
   std::chrono::nanoseconds call() const {
     const pybind11::object time = callable_();
-    double seconds = 0;
-    try {
-      seconds = time.cast<double>();
-    } catch (const pybind11::cast_error&) {
-      throw pybind11::type_error("clock= must return a number of seconds");
-    }
-    if (!std::isfinite(seconds)) throw pybind11::value_error("clock= must return a finite time");
+    const auto seconds = setting<double>("what clock() returns", time, "a number of seconds");
+    if (std::isinf(seconds)) wrong_value("what clock() returns", time, "a finite time");
     return from_seconds(seconds);
   }
 
@@ -81,19 +83,35 @@ pybind11::dict counts_of(const std::array<std::uint64_t, kCauses>& counts);
 /// Returns interventions as (tick, cause, port).
 pybind11::list list_of(const std::vector<Intervention>& interventions);
 
+/// Returns the path of a file that describes something. Throws Error (LP002, LP003).
+inline std::filesystem::path description(const std::string& name, pybind11::handle path) {
+  return setting<std::filesystem::path>(name, path, "the path of a .yaml file");
+}
+
 /// Sets a sensor by name. Throws Error (LP652, LP603) for what does not fit.
 template <typename Loop>
-void set_sensor(Loop& loop, const std::string& name, const std::vector<double>& values,
-                double age) {
-  const std::size_t sensor = loop.sensor(name);
+void set_sensor(Loop& loop, pybind11::handle name, pybind11::handle values, pybind11::handle age) {
+  const auto text = setting<std::string>("name", name, "the name of a sensor");
+  const std::size_t sensor = loop.sensor(text);
+  const auto measured =
+      setting<std::vector<double>>("values of sensor '" + text + "'", values, "a list of numbers");
+  const auto seconds = setting<double>("age", age, "a number of seconds");
   const std::size_t expected = loop.sensor_values(sensor).size();
-  if (values.size() != expected || !(age >= 0)) {
-    throw Error(Code::kPortShape, "sensor '" + name + "' has " + std::to_string(expected) +
+  if (measured.size() != expected || seconds < 0) {
+    throw Error(Code::kPortShape, "sensor '" + text + "' has " + std::to_string(expected) +
                                       " elements and an age of at least 0, found " +
-                                      std::to_string(values.size()) + " and " +
-                                      std::to_string(age));
+                                      std::to_string(measured.size()) + " and " +
+                                      std::to_string(seconds));
   }
-  loop.set_sensor(sensor, values, from_seconds(age));
+  loop.set_sensor(sensor, measured, from_seconds(seconds)).value();
+}
+
+/// Returns what an actuator is given. Throws Error (LP652).
+template <typename Loop>
+std::vector<double> read_actuator(Loop& loop, pybind11::handle name) {
+  const auto values = loop.actuator_values(
+      loop.actuator(setting<std::string>("name", name, "the name of an actuator")));
+  return {values.begin(), values.end()};
 }
 
 }  // namespace leapp::python

@@ -21,6 +21,7 @@
 #include "runtime_node.h"
 #include "runtime_options.h"
 #include "runtime_sections.h"
+#include "setting.h"
 
 namespace leapp::python {
 namespace {
@@ -32,17 +33,18 @@ Elements elements_at(void* data, const TensorView& view) {
 
 class PyManager {
  public:
-  PyManager(const std::filesystem::path& yaml, const py::dict& settings, py::object torch,
-            const py::dict& engines)
+  PyManager(py::handle yaml, const py::dict& settings, py::object torch, const py::dict& engines)
       : arrays_(std::move(torch)), options_(runtime_options(settings)) {
     for (const auto& [backend, load] : engines) {
       options_.engines.add(py::str(backend),
                            python_engine(py::reinterpret_borrow<py::object>(load)));
     }
     import_torch_for_torchscript(options_.engines);
+    const auto file =
+        setting<std::filesystem::path>("model_path", yaml, "the path of a .yaml file");
     {
       const py::gil_scoped_release release;
-      manager_ = std::make_unique<InferenceManager>(yaml, options_);
+      manager_ = std::make_unique<InferenceManager>(file, options_);
     }
     for (const std::string& name : manager_->inputs()) {
       inputs_.push_back(manager_->input_port(name));
@@ -192,9 +194,9 @@ class PyManager {
   }
 
   void trace_to(py::handle file) {
-    const auto path = setting<std::optional<std::filesystem::path>>("file", file, "a path or None");
+    const auto path = setting_or<std::filesystem::path>({}, "file", file, "a path");
     const py::gil_scoped_release release;  // it joins a thread that may have something to log
-    manager_->trace_to(path.value_or(""));
+    manager_->trace_to(path);
   }
 
   py::dict statistics() const {
@@ -407,9 +409,8 @@ void bind_sections(py::class_<PyManager>& manager) {
 void bind_manager(py::module_& module) {
   py::class_<PyNode>(module, "NodeModel").def("__call__", &PyNode::run);
   py::class_<PyManager> manager(module, "Manager", "What InferenceManager is made of.");
-  manager.def(
-      py::init<const std::filesystem::path&, const py::dict&, py::object, const py::dict&>(),
-      py::arg("yaml"), py::arg("settings"), py::arg("torch"), py::arg("engines"));
+  manager.def(py::init<py::handle, const py::dict&, py::object, const py::dict&>(), py::arg("yaml"),
+              py::arg("settings"), py::arg("torch"), py::arg("engines"));
   for (const char* name : {"run_policy", "__call__"}) {
     manager.def(name, &PyManager::run, py::arg("inputs"), kRunPolicyDoc);
   }

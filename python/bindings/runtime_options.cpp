@@ -9,6 +9,7 @@
 
 #include "leapp/error.h"
 #include "python_values.h"
+#include "setting.h"
 
 namespace py = pybind11;
 
@@ -26,7 +27,7 @@ py::dict mapping(const std::string& name, py::handle value, const char* expected
 EngineOptions engine_options(const py::dict& settings) {
   EngineOptions options;
   for (const auto& [key, value] : settings) {
-    const std::string name = py::str(key);
+    const auto name = setting<std::string>("a key of engine options", key, "a string");
     if (name == "threads") {
       options.threads = setting<int>(name, value, "a whole number");
     } else if (name == "affinity") {
@@ -83,11 +84,6 @@ std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) 
 }
 
 }  // namespace
-
-void wrong_setting(const std::string& name, py::handle value, const std::string& expected) {
-  throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
-                                    std::string(py::str(py::type::of(value).attr("__name__"))));
-}
 
 RuntimeOptions model_options(const py::dict& settings) {
   RuntimeOptions options;

@@ -1,12 +1,12 @@
 #include "runtime_supervisor.h"
 
-#include <pybind11/stl/filesystem.h>
-
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "leapp/supervisor.h"
+#include "runtime_hold.h"
 #include "runtime_loop.h"
 
 namespace py = pybind11;
@@ -14,12 +14,14 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
+constexpr const char* kSupervisor = "Supervisor";
+
 class PySupervisor {
  public:
-  PySupervisor(const std::filesystem::path& supervision, const std::filesystem::path& robot,
-               const py::dict& settings)
+  PySupervisor(py::handle supervision, py::handle robot, const py::dict& settings)
       : clock_(std::make_unique<PythonClock>(settings["clock"])),
-        supervisor_(read_supervision(supervision), read_robot(robot),
+        supervisor_(read_supervision(description("supervision", supervision)),
+                    read_robot(description("robot", robot)),
                     controller_options(settings, *clock_)) {}
 
   ~PySupervisor() {
@@ -30,34 +32,44 @@ class PySupervisor {
   PySupervisor& operator=(const PySupervisor&) = delete;
 
   void start() {
+    const Hold hold(busy_, kSupervisor);
+    end();
     supervisor_.start();
-    clock_->rethrow();
+    try {
+      clock_->rethrow();
+    } catch (...) {
+      end();
+      throw;
+    }
   }
 
-  void request(const std::string& policy) {
-    supervisor_.request(supervisor_.policy(policy)).value();
+  void stop() {
+    const Hold hold(busy_, kSupervisor);
+    end();
   }
 
-  void set_flag(const std::string& flag, bool value) {
-    supervisor_.set_flag(supervisor_.flag(flag), value).value();
+  void request(py::handle policy) { supervisor_.request(index_of(policy)).value(); }
+
+  void set_flag(py::handle flag, py::handle value) {
+    const std::size_t index =
+        supervisor_.flag(setting<std::string>("flag", flag, "the name of a flag"));
+    supervisor_.set_flag(index, setting<bool>("value", value, "True or False")).value();
   }
 
-  void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
+  void set_sensor(py::handle name, py::handle values, py::handle age) {
     python::set_sensor(supervisor_, name, values, age);
   }
 
   /// Runs a tick while holding the interpreter's lock, which keeps other threads out.
   std::string update() {
+    const Hold hold(busy_, kSupervisor);
     clock_->advance();
     const ControllerState state = supervisor_.update();
     clock_->rethrow();
     return name_of_state(state);
   }
 
-  std::vector<double> actuator(const std::string& name) {
-    const auto values = supervisor_.actuator_values(supervisor_.actuator(name));
-    return {values.begin(), values.end()};
-  }
+  std::vector<double> actuator(py::handle name) { return read_actuator(supervisor_, name); }
 
   std::vector<std::string> policies() const {
     std::vector<std::string> names;
@@ -89,19 +101,30 @@ class PySupervisor {
     return result;
   }
 
-  py::dict counts(const std::string& policy) const {
-    return counts_of(supervisor_.counts(supervisor_.policy(policy)));
+  py::dict counts(py::handle policy) const {
+    return counts_of(supervisor_.counts(index_of(policy)));
   }
 
-  py::list interventions(const std::string& policy) const {
-    return list_of(supervisor_.interventions(supervisor_.policy(policy)));
+  py::list interventions(py::handle policy) const {
+    return list_of(supervisor_.interventions(index_of(policy)));
   }
 
-  std::string failure(const std::string& policy) const {
-    return std::string(supervisor_.failure(supervisor_.policy(policy)));
+  std::string failure(py::handle policy) const {
+    return std::string(supervisor_.failure(index_of(policy)));
+  }
+
+  std::size_t index_of(py::handle policy) const {
+    return supervisor_.policy(setting<std::string>("policy", policy, "the name of a policy"));
+  }
+
+  /// Stops, and waits for the worker, which may have something to log in Python.
+  void end() {
+    const py::gil_scoped_release release;
+    supervisor_.stop();
   }
 
   std::unique_ptr<PythonClock> clock_;  // the supervisor reads it
+  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
   Supervisor supervisor_;
 };
 
@@ -147,16 +170,14 @@ void bind_calls(py::class_<PySupervisor>& supervisor) {
 
 void bind_supervisor(py::module_& module) {
   py::class_<PySupervisor> supervisor(module, "Supervisor");
-  supervisor.def(
-      py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
-      py::arg("supervision"), py::arg("robot"), py::arg("settings"));
+  supervisor.def(py::init<py::handle, py::handle, const py::dict&>(), py::arg("supervision"),
+                 py::arg("robot"), py::arg("settings"));
   bind_properties(supervisor);
   bind_calls(supervisor);
   supervisor.def("start", &PySupervisor::start,
                  "Make the first policy active and begin again; an emergency stop stays.");
-  supervisor.def(
-      "stop", [](PySupervisor& self) { self.supervisor_.stop(); },
-      "End it: ``update()`` sends nothing until ``start()``.");
+  supervisor.def("stop", &PySupervisor::stop,
+                 "End it: ``update()`` sends nothing until ``start()``.");
   supervisor.def("set_sensor", &PySupervisor::set_sensor, py::arg("name"), py::arg("values"),
                  py::arg("age") = 0.0,
                  "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");

@@ -123,6 +123,13 @@ class CarriedFinder {
            });
   }
 
+  // Returns whether the last pass read a tensor that no pass has computed yet, instead of the one
+  // that the pass before read: the program may pass several such tensors on.
+  bool is_passed_on(const ExternalRead& external, const Source& source) const {
+    return source.external >= 0 && !external_at(source.external).changed &&
+           external.replaced + 1 == node_.passes.size();
+  }
+
   // Returns the other node that computed the value of the last pass, or nullptr.
   const Node* maker_of(const ExternalRead& external) const {
     const VarId read = external.reads.back();
@@ -202,6 +209,13 @@ class CarriedFinder {
             "annotate.input_tensors().");
       }
       return false;
+    }
+    if (is_passed_on(external, *source)) {
+      say(Code::kAmbiguousConstant, external,
+          ", and the last pass another tensor that the program held from the start: whether it "
+          "stays that one cannot be told after " +
+              std::to_string(node_.passes.size() - base_) + " passes. Trace " +
+              std::to_string(node_.passes.size() + 1) + " passes or more.");
     }
     needed_.push_back({number, *source});
     if (source->var != kNoId) roots_.push_back(source->var);

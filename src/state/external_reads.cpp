@@ -241,6 +241,7 @@ class Follower {
       const Reading now = reading_of(var);
       const VarId former = external.reads[pass_ - 1 - base_];
       const bool moved = !now.known.same_object || now.known.var != former || now.given;
+      if (moved) external.replaced = pass_;
       std::set<Source> sources = sources_of(now);
       if (external.written != kNoId && !follow_memory(external, now, sources)) continue;
       if (moved && sources.empty()) sources = older_sources_of(now);

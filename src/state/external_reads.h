@@ -40,6 +40,7 @@ struct ExternalRead {
   /// The last pass that read another tensor of the same value, which existed before: a constant, or
   /// the first values of a queue. 0: none did.
   std::size_t moved = 0;
+  std::size_t replaced = 0;  ///< the last pass that read another tensor than the pass before it
   std::vector<at::Tensor> found = {};    ///< if it changed: the value that each pass read
   std::set<std::size_t> rewritten = {};  ///< passes that found another value than its source had
 

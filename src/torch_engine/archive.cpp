@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "runtime/engines/operators.h"
+#include "torch_engine/archive_pickle.h"
 
 namespace leapp {
 namespace {
@@ -193,7 +194,7 @@ std::string record_text(PyTorchStreamReader& reader, const std::string& name) {
   return {static_cast<const char*>(data.get()), size};
 }
 
-std::string find_fault(PyTorchStreamReader& reader) {
+std::string find_fault(PyTorchStreamReader& reader, std::size_t file_size) {
   std::set<std::string> names;  // in one case: libtorch finds records in either
   SourceCheck source;
   for (const std::string& name : reader.getAllRecords()) {
@@ -211,6 +212,19 @@ std::string find_fault(PyTorchStreamReader& reader) {
       for (const char* made : {"torch.classes", "torch\nclasses"}) {
         if (pickle.find(made) != std::string::npos) return "it holds an object of a C++ class";
       }
+      if (lower != "data.pkl" && lower != "constants.pkl") continue;
+      const std::string folder = lower.substr(0, lower.size() - 4) + "/";
+      if (std::string fault = find_pickle_fault(reader, pickle, folder); !fault.empty()) {
+        return fault;
+      }
+    } else if (lower.ends_with(".debug_pkl")) {
+      if (std::string fault = find_pickle_fault(reader, record_text(reader, name), "");
+          !fault.empty()) {
+        return fault;
+      }
+    } else {
+      require(reader.getRecordSize(name) <= file_size, Code::kBadModel,
+              "its record '" + name + "' is compressed");
     }
   }
   return {};
@@ -227,7 +241,7 @@ void check_archive(const Model& node, const ModelFile& file) {
   PyTorchStreamReader reader(archive_over(file));
   std::string fault;
   try {
-    fault = find_fault(reader);
+    fault = find_fault(reader, file.bytes.size());
   } catch (const Error& error) {
     throw error.behind("node '" + node.name + "': " + file.path.string() +
                        " could not be loaded as TorchScript: ");

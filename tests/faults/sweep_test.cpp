@@ -204,7 +204,7 @@ TEST_P(SweepTest, AControllerRunsAndRecords) {
     controller.start();
     std::string values;
     for (int tick = 0; tick < 4; ++tick) {
-      controller.set_sensor(0, std::array{1.0, 2.0});
+      controller.set_sensor(0, std::array{1.0, 2.0}).value();
       controller.update();
       bench.now += std::chrono::milliseconds(10);
       for (const double value : controller.actuator_values(0)) {

@@ -55,6 +55,13 @@ def to_type(value: float, dtype: str) -> float:
     return value if dtype == "float64" else float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
+def ticks_that_cover(seconds: float, rate: float) -> int:
+    """R1: rounded up, unless it is about a whole number."""
+    ticks = seconds * rate
+    whole = round(ticks)
+    return whole if abs(ticks - whole) <= 1e-6 * whole else math.ceil(ticks)
+
+
 def spread(numbers: Any, count: int) -> list[float]:
     return list(numbers) if isinstance(numbers, list) else [numbers] * count
 
@@ -167,6 +174,7 @@ class Output:
     def __init__(self, port: Port) -> None:
         self.port = port
         self.sent: list[float] | None = None
+        self.from_other = False  # another policy sent that, and this one nothing since
         self.result: list[list[float]] = []  # by step
         self.line_start: list[float] = []
         self.blend_start: list[float] = []
@@ -207,7 +215,7 @@ class Reference:
         self.handed_over = False  # it began after another one
         self.clock = 0
         self.time = 0
-        self.stopped = self.stop_pending = self.distrust = False
+        self.stopped = self.distrust = False
         self.has_result = False
         self.asked_in = self.asked_at = 0
         self.was_late = False
@@ -216,8 +224,7 @@ class Reference:
         #: The worker's request: None, or ticks until it answers, and the answer.
         self.worker: tuple[int, dict[str, Any]] | None = None
         self.period = math.floor(1e9 * options.decimation / options.rate)
-        seconds = options.blend_in / 1e9
-        self.blend_ticks = math.ceil(seconds * options.rate)
+        self.blend_ticks = ticks_that_cover(options.blend_in / 1e9, options.rate)
 
     # --- Time and inputs -------------------------------------------------------------------------
 
@@ -278,7 +285,7 @@ class Reference:
             if (self.tick - self.began) % axis.every != 0 or age is None:
                 continue
             reading = self.read(i)
-            self.stop_pending |= reading == "stop"
+            self.stopped |= reading == "stop"
             good = reading if isinstance(reading, list) else None
             axis.add(good, age, self.max_age(axis.port))
 
@@ -288,8 +295,7 @@ class Reference:
         self.counts["stale"] += stale
         if stale:
             return None
-        usable = not self.stop_pending
-        self.stopped |= self.stop_pending
+        usable = True
         memory = []
         for i, port in enumerate(self.inputs):
             if i in self.axes:
@@ -398,7 +404,10 @@ class Reference:
             a = output.result[whole]
             b = output.result[min(whole + 1, port.steps - 1)]
             p = place - whole if linear else 0.0
-        values = [y if p == 1 else x + p * (y - x) for x, y in zip(a, b, strict=True)]
+        if p in (0, 1):
+            values = list(b if p == 1 else a)
+        else:
+            values = [x + p * (y - x) for x, y in zip(a, b, strict=True)]
         i = self.tick - self.blend_began + 1
         if i <= self.blend_ticks and port.role == "position":
             part = i / self.blend_ticks
@@ -416,6 +425,7 @@ class Reference:
         for value, (signal, element, factor) in zip(values, output.port.elements, strict=True):
             self.actuators[signal][element] = value / factor
         output.sent = values
+        output.from_other = False
 
     def fallback(self, output: Output) -> list[float] | None:  # R17
         port = output.port

@@ -347,7 +347,7 @@ class Generator:
             self.decimation,
             linear=self.maybe(0.4),
             worker=worker,
-            blend_in=self.random.choice([0, 0, 3 * tick_ns, 5 * tick_ns + 1]),
+            blend_in=self.random.choice([0, 0, 3 * tick_ns, 5 * tick_ns + tick_ns // 3]),
         )
         if worker and self.maybe(0.5):
             options.deadline = self.random.choice([0, tick_ns, 2 * tick_ns + 1, 10 * tick_ns])

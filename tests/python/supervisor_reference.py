@@ -93,7 +93,7 @@ class SupervisorReference:
     def begin(self, policy: int) -> None:  # S8
         before, after = self.now, self.policies[policy]
         for output in before.outputs:
-            if output.sent is not None:
+            if output.sent is not None and not output.from_other:
                 for value, (actuator, element, factor) in zip(
                     output.sent, output.port.elements, strict=True
                 ):
@@ -104,9 +104,10 @@ class SupervisorReference:
                 elements = output.port.elements
                 values = [self.sent.get((a, e), math.nan) * factor for a, e, factor in elements]
                 output.sent = values if all(map(math.isfinite, values)) else None
+                output.from_other = True
         after.began = after.tick
         after.handed_over = True
-        after.stopped = after.stop_pending = after.distrust = after.has_result = False
+        after.stopped = after.distrust = after.has_result = False
         after.worker = None
         for axis in after.axes.values():
             axis.samples, axis.newest_good, axis.age = [], False, 0

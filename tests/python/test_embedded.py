@@ -59,7 +59,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not (BUILD / "bin" / "leapp").exists() or shutil.which("cmake") is None:
         pytest.skip(f"{BUILD} has no leapp command, or there is no cmake; `make test` builds it")
     prefix = tmp_path_factory.mktemp("installed")
-    for component in ("runtime", "command", "dev"):
+    for component in ("runtime", "tools", "command", "dev"):
         run(["cmake", "--install", str(BUILD), "--component", component, "--prefix", str(prefix)])
     return prefix
 

@@ -88,6 +88,51 @@ class TestActors:
         assert_same(yaml, actor)
 
 
+class TestConfigurations:
+    """Files as trainers write them, with options that the actor's class does not take."""
+
+    MJLAB: ClassVar[dict[str, Any]] = {
+        "class_name": "MLPModel",
+        "hidden_dims": [16, 8],
+        "activation": "elu",
+        "cnn_cfg": None,
+        "distribution_cfg": GAUSSIAN,
+        "rnn_type": None,
+        "rnn_hidden_dim": 256,
+        "rnn_num_layers": 1,
+    }
+
+    def test_null_options_are_left_out(self, tmp_path: Path) -> None:
+        actor = actor_of("MLPModel", activation="elu")
+        torch.save({"actor_state_dict": actor.state_dict()}, tmp_path / "model.pt")
+        yaml = rsl_rl.export_checkpoint(
+            tmp_path / "model.pt", tmp_path / "r", config={"actor": self.MJLAB}
+        )
+        assert_same(yaml, actor)
+
+    @pytest.mark.parametrize("dependent", [False, True])
+    def test_the_noise_of_rsl_rl_4_0_is_read(self, dependent: bool, tmp_path: Path) -> None:
+        kind = "HeteroscedasticGaussianDistribution" if dependent else "GaussianDistribution"
+        actor = actor_of("MLPModel", activation="elu", distribution_cfg={"class_name": kind})
+        weights = actor.state_dict()
+        if not dependent:
+            weights["std"] = weights.pop("distribution.std_param")
+        torch.save({"actor_state_dict": weights}, tmp_path / "model.pt")
+        section = {"class_name": "MLPModel", "hidden_dims": [16, 8], "activation": "elu"}
+        section |= {"stochastic": True, "init_noise_std": 1.0, "noise_std_type": "scalar"}
+        config = {"actor": {**section, "state_dependent_std": dependent}}
+        yaml = rsl_rl.export_checkpoint(tmp_path / "model.pt", tmp_path / "r", config=config)
+        assert_same(yaml, actor)
+
+    def test_an_unknown_option_is_named(self, tmp_path: Path) -> None:
+        actor = actor_of("MLPModel", activation="elu")
+        torch.save({"actor_state_dict": actor.state_dict()}, tmp_path / "model.pt")
+        config = {"actor": {**self.MJLAB, "window": 3}}
+        with pytest.raises(leapp.LeappError, match="window") as refused:
+            rsl_rl.export_checkpoint(tmp_path / "model.pt", tmp_path / "r", config=config)
+        assert refused.value.code == "LP003"
+
+
 class Env:
     """What a runner asks of its environment."""
 

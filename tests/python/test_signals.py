@@ -302,6 +302,9 @@ import leapp
 from leapp import annotate
 
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore Ctrl+C
+
+
 def trace():
     with leapp.trace("g", save_path=sys.argv[1]):
         x = annotate.input_tensors("n", {"x": torch.ones(2)})

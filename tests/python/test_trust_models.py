@@ -133,6 +133,26 @@ class TestTorchScript:
             assert "could not be loaded as TorchScript" in refusal(one_node(tmp_path, ".pt", data))
 
 
+    @pytest.mark.parametrize("change", ["empty", "cut", "deep", "sizes"])
+    def test_tensors_beyond_their_memory_are_errors(self, tmp_path: Path, change: str) -> None:
+        model = torch.jit.script(torch.nn.Linear(4, 4))
+        buffer = io.BytesIO()
+        torch.jit.save(model, buffer)
+
+        def damaged(name: str, data: bytes) -> bytes:
+            if name.endswith("data/0"):
+                return {"empty": b"", "cut": data[:-4]}.get(change, data)
+            if name.endswith("data.pkl") and change == "sizes":  # 4 x 4 elements become 4 x 127
+                return data.replace(b"(K\x04K\x04t", b"(K\x04K\x7ft")
+            if name.endswith("constants.pkl") and change == "deep":
+                return b"\x80\x02)" + b"\x85" * 300_000 + b"."
+            return data
+
+        path = one_node(tmp_path, ".pt", rewritten(buffer.getvalue(), damaged))
+        assert "could not be loaded as TorchScript: " in refusal(path)
+        assert refusal(path).endswith("[LP617]")
+
+
 def test_trust_is_code_or_nothing(tmp_path: Path) -> None:
     path = torchscript(tmp_path, "    return x\n")
     with pytest.raises(ValueError, match="trust must be 'code' or None, not 'all'"):

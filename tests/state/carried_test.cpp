@@ -170,6 +170,16 @@ TEST(CarriedTest, AnotherTensorIsAConstantOnceItStays) {
   }
 }
 
+TEST(CarriedTest, ATensorHeldFromTheStartIsAmbiguousWhenItWasJustPassedOn) {
+  for (const int passes : {2, 3}) {
+    const NodeWriter writer = tape_of(
+        {.passes = passes, .lines = {"y = add(h, w)", "z = mul(y, x)", "h := w", "return z"}});
+    const Carried found = carried(writer);
+    EXPECT_EQ(codes(found.findings), passes == 2 ? Lines{"LP303"} : Lines{});
+    EXPECT_EQ(told(writer, found.kept.states), Lines{"carried h <- w"});
+  }
+}
+
 TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
   for (const int passes : {2, 3}) {
     const auto world = std::make_shared<World>();

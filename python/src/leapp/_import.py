@@ -47,11 +47,10 @@ def import_onnx(
     """
     from . import _tools
 
-    given = dict(settings or {})
+    given = {} if settings is None else settings
+    expect(Mapping, given, "import_onnx(settings=..) takes a dict of strings")
     for key, value in given.items():
         for each in (key, value):
-            expect(str, each, f"import_onnx settings: {key!r} must be a text")
-    path, name, notes = _tools.import_onnx(
-        Path(model), Path(target), "" if deploy is None else Path(deploy), [*given.items()]
-    )
+            expect(str, each, f"import_onnx settings: {key!r} must be a string")
+    path, name, notes = _tools.import_onnx(model, target, deploy, [*given.items()])
     return ImportedPolicy(Path(path), name, tuple(notes))

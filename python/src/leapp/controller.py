@@ -95,7 +95,7 @@ class Controller(_runtime.Controller):
             "clock": clock,
             "recording": recording,
         }
-        super().__init__(Path(bundle), Path(robot), settings)
+        super().__init__(bundle, robot, settings)
 
     def interventions(self) -> list[Intervention]:
         """Return the last interventions, oldest first; at most 256 are kept."""
@@ -127,4 +127,4 @@ def replay(
     from . import _tools
 
     find_onnxruntime()
-    return ReplayReport(**_tools.replay(Path(recording), Path(bundle), rtol, atol, policy))
+    return ReplayReport(**_tools.replay(recording, bundle, rtol, atol, policy))

@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 
+#: Characters of a message: a long argument must not fill the console.
+_MOST = 2000
+
+
 class LeappError(Exception):
     """A call in the wrong order or state; also the base of all errors of LEAPP."""
 
@@ -35,7 +39,9 @@ class LeappError(Exception):
 
     @classmethod
     def coded(cls, code: str, text: str) -> Self:
-        """Return an error with that code."""
+        """Return an error with that code, and at most the beginning and the end of a long text."""
+        if len(text) > _MOST:
+            text = f"{text[: _MOST // 2]} .. {text[-_MOST // 2 :]}"
         error = cls(f"{text} [{code}]")
         error.code = code
         return error
@@ -101,7 +107,7 @@ def expect(kinds: Any, value: object, expected: str) -> None:
 
 def expect_one_of(options: tuple[object, ...], value: object, name: str) -> None:
     """Raise an error that names the options, unless the value is one of them."""
-    if value not in options:
+    if not any(isinstance(value, type(option)) and value == option for option in options):
         named = " or ".join(map(repr, options))
         raise LeappValueError.coded("LP003", f"{name} must be {named}, not {value!r}")
 

@@ -97,7 +97,7 @@ class Supervisor(_runtime.Supervisor):
             "clock": clock,
             "recording": recording,
         }
-        super().__init__(Path(supervision), Path(robot), settings)
+        super().__init__(supervision, robot, settings)
 
     def switches(self) -> list[SwitchRecord]:
         """Return the last decisions, oldest first; at most 256 are kept."""

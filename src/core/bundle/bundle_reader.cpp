@@ -459,9 +459,8 @@ Bundle parse_bundle(std::string_view yaml, const std::string& name, const Bundle
   const YamlNode root = parse_yaml(yaml, name);
   Bundle bundle = BundleReader(root, name).read();
   if (!yaml.ends_with('\n')) {  // B2
-    throw Error(rule(2), name +
-                             ": [B2] the file ends in the middle of a line, as one does that was "
-                             "cut short; if it is complete, end it with a line break");
+    throw Error(rule(2),
+                name + ": [B2] the file does not end with a line break, so it may be cut short");
   }
   const RuleReporter reporter(
       [&](const FieldPath& path) { return position(name, find_node(root, path)); });

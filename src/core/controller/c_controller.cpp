@@ -16,10 +16,10 @@ namespace {
 std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
   constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
   if (!(seconds >= 0 && seconds <= kMost)) {
-    throw Error(Code::kControllerOptions, std::string(what) + " is no number of seconds");
+    throw Error(Code::kControllerOptions,
+                std::string(what) + " must be a number of seconds from 0 to 10^9");
   }
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
 }  // namespace

@@ -22,18 +22,14 @@ template <typename Loop>
 leapp_status set_sensor(Loop& loop, std::size_t sensor, const double* values, std::size_t count,
                         double age) noexcept {
   if (values == nullptr) return is_null("values");
-  const std::size_t expected = loop.sensor_values(sensor).size();
-  if (expected == 0) return no_such("sensor");
-  if (count != expected || !(age >= 0)) {
-    return fail(Failure(Code::kPortShape,
-                        "a sensor has as many values as elements, and an age of at least 0 "
-                        "seconds"));
+  constexpr double kMost = 9.2e9;       // seconds that nanoseconds can count
+  std::chrono::nanoseconds age_ns(-1);  // negative and NaN: refused
+  if (age >= 0) {
+    age_ns = age < kMost ? std::chrono::nanoseconds(std::llround(age * 1e9))
+                         : std::chrono::nanoseconds::max();
   }
-  constexpr double kMost = 9.2e9;  // seconds that nanoseconds can count
-  loop.set_sensor(sensor, std::span(values, count),
-                  age < kMost ? std::chrono::nanoseconds(std::llround(age * 1e9))
-                              : std::chrono::nanoseconds::max());
-  return LEAPP_OK;
+  const Result<void> set = loop.set_sensor(sensor, std::span(values, count), age_ns);
+  return set ? LEAPP_OK : fail(set.failure());
 }
 
 /// Copies as many counts as there is room for; those that the library does not know are 0.

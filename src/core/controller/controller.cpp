@@ -95,18 +95,18 @@ void Controller::stop() {
   impl_->stop();
 }
 
-void Controller::set_sensor(std::size_t sensor, std::span<const double> values) noexcept {
-  impl_->signals_.set(sensor, values, nanoseconds(0));
+Result<void> Controller::set_sensor(std::size_t sensor, std::span<const double> values) noexcept {
+  return impl_->signals_.set(sensor, values, nanoseconds(0));
 }
-void Controller::set_sensor(std::size_t sensor, std::span<const double> values,
-                            nanoseconds age) noexcept {
-  impl_->signals_.set(sensor, values, age);
+Result<void> Controller::set_sensor(std::size_t sensor, std::span<const double> values,
+                                    nanoseconds age) noexcept {
+  return impl_->signals_.set(sensor, values, age);
 }
 std::span<double> Controller::sensor_values(std::size_t sensor) noexcept {
   return impl_->signals_.sensor_values(sensor);
 }
-void Controller::set_fresh(std::size_t sensor) noexcept {
-  impl_->signals_.set_fresh(sensor);
+Result<void> Controller::set_fresh(std::size_t sensor) noexcept {
+  return impl_->signals_.set_fresh(sensor);
 }
 
 ControllerState Controller::update() noexcept {

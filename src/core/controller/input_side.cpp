@@ -85,7 +85,7 @@ void sample_histories(const TickPlan& plan, TickState& state,
     if (!is_measured(input, state)) continue;  // stale: the policy does not run either
     const FillOutcome outcome = read(input, state.inputs[i], sensors, state.tick, state.log);
     state.inputs[i].good = outcome == FillOutcome::kGood;
-    state.limit_stop = state.limit_stop || outcome == FillOutcome::kStop;
+    if (outcome == FillOutcome::kStop) state.state = ControllerState::kStopped;
     add_sample(input, state.inputs[i], oldest_of(input, state));
   }
 }
@@ -108,7 +108,7 @@ bool are_stale(const TickPlan& plan, TickState& state) noexcept {
 FillOutcome fill_inputs(const TickPlan& plan, TickState& state,
                         std::span<const SensorValues> sensors,
                         std::span<void* const> memory) noexcept {
-  FillOutcome worst = state.limit_stop ? FillOutcome::kStop : FillOutcome::kGood;
+  FillOutcome worst = FillOutcome::kGood;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     const InputPlan& input = plan.inputs[i];
     InputState& values = state.inputs[i];

@@ -101,12 +101,12 @@ class LifecycleController::Impl {
         measured = measured || !is_same(beats_[range.signal], beat);
         beats_[range.signal] = beat;
       }
-      if (measured) controller_->set_fresh(range.signal);
+      if (measured) (void)controller_->set_fresh(range.signal);  // a sensor of this robot
     }
     first_ = false;
     for (const Received& one : received_) {
       if (const auto values = one.buffer->read(); !values.empty()) {
-        controller_->set_sensor(one.sensor, values);
+        (void)controller_->set_sensor(one.sensor, values);  // set_command() checked the number
       }
     }
     const ControllerState state = controller_->update();

@@ -45,6 +45,7 @@ void send(const OutputPlan& plan, OutputState& output, Actuators actuators) noex
   }
   std::copy(output.next.begin(), output.next.end(), output.sent.begin());
   output.has_sent = true;
+  output.from_other = false;
 }
 
 /// Computes what the result says in this tick, before blending and limits: R13.
@@ -68,7 +69,7 @@ void find_target(const TickPlan& plan, const OutputPlan& port, OutputState& outp
     part = plan.linear ? place - static_cast<double>(step) : 0;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    output.next[i] = part == 1 ? to[i] : from[i] + part * (to[i] - from[i]);
+    output.next[i] = part == 0 ? from[i] : part == 1 ? to[i] : from[i] + part * (to[i] - from[i]);
   }
 }
 

@@ -6,19 +6,34 @@
 #include "leapp/error.h"
 
 namespace leapp {
+namespace {
+
+/// Returns whether a number of ticks is that whole number; frequencies are written with few digits.
+bool is_about(double ticks, double whole) {
+  constexpr double kTolerance = 1e-6;
+  return std::abs(ticks - whole) <= kTolerance * whole;
+}
+
+}  // namespace
 
 std::size_t ticks_in(double seconds, double rate, const std::string& what) {
-  constexpr double kTolerance = 1e-6;  // frequencies are written with few digits
   constexpr double kMostTicks = 1e9;
   const double ticks = seconds * rate;
   const double whole = std::round(ticks);
-  if (!(whole >= 1 && whole <= kMostTicks) || std::abs(ticks - whole) > kTolerance * whole) {
+  if (!(whole >= 1 && whole <= kMostTicks && is_about(ticks, whole))) {
     throw Error(Code::kControllerOptions,
                 what + " is " + std::to_string(ticks) + " ticks of a loop at " +
                     std::to_string(rate) +
                     " Hz; it must be a whole number of them. Run the loop at another rate.");
   }
   return static_cast<std::size_t>(whole);
+}
+
+std::size_t ticks_that_cover(double seconds, double rate) {
+  constexpr double kMostTicks = 1e18;  // which a tick counter can hold
+  const double ticks = seconds * rate;
+  const double whole = is_about(ticks, std::round(ticks)) ? std::round(ticks) : std::ceil(ticks);
+  return static_cast<std::size_t>(std::min(whole, kMostTicks));
 }
 
 Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what) {

@@ -1,5 +1,5 @@
-// Converts rates and periods to ticks of the loop. Nothing is rounded: a value that is not a whole
-// number of ticks is an error.
+// Converts rates and periods to ticks of the loop. A time within a millionth of a whole number of
+// ticks is that number: R1 of docs/reference/controller.md.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,9 @@ namespace leapp {
 /// Ticks of the loop at `rate` Hz in that time, at least one. Throws Error (LP653) naming `what`
 /// unless it is a whole number of them.
 std::size_t ticks_in(double seconds, double rate, const std::string& what);
+
+/// Returns the number of ticks that last at least that time. At most 10^18.
+std::size_t ticks_that_cover(double seconds, double rate);
 
 /// Number of times a history is sampled, and how many samples lie between two of its steps.
 struct Sampling {

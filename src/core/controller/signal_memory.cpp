@@ -7,6 +7,13 @@
 #include "leapp/error.h"
 
 namespace leapp {
+namespace {
+
+Failure no_sensor() noexcept {
+  return {Code::kNotBound, "there is no sensor of that index; sensor() has them"};
+}
+
+}  // namespace
 
 std::size_t find_signal(const std::vector<Signal>& signals, std::string_view name,
                         const char* side) {
@@ -19,20 +26,29 @@ std::size_t find_signal(const std::vector<Signal>& signals, std::string_view nam
                                    quote_for_message(name) + "; it has: " + names);
 }
 
-void SignalMemory::set(std::size_t sensor, std::span<const double> values,
-                       std::chrono::nanoseconds age) noexcept {
-  if (sensor >= sensors.size() || age.count() < 0) return;
+Result<void> SignalMemory::set(std::size_t sensor, std::span<const double> values,
+                               std::chrono::nanoseconds age) noexcept {
+  if (sensor >= sensors.size()) return no_sensor();
   SensorValues& signal = sensors[sensor];
-  if (values.size() != signal.values.size()) return;
+  if (values.size() != signal.values.size()) {
+    return Failure(Code::kPortShape,
+                   "the number of values is not the number of elements of the sensor; nothing was "
+                   "set");
+  }
+  if (age.count() < 0) {
+    return Failure(Code::kPortShape, "the age of a sensor's values is negative; nothing was set");
+  }
   std::copy(values.begin(), values.end(), signal.values.begin());
   signal.age = age;
   signal.fresh = true;
+  return {};
 }
 
-void SignalMemory::set_fresh(std::size_t sensor) noexcept {
-  if (sensor >= sensors.size()) return;
+Result<void> SignalMemory::set_fresh(std::size_t sensor) noexcept {
+  if (sensor >= sensors.size()) return no_sensor();
   sensors[sensor].age = std::chrono::nanoseconds(0);
   sensors[sensor].fresh = true;
+  return {};
 }
 
 std::span<double> SignalMemory::sensor_values(std::size_t sensor) noexcept {

@@ -68,7 +68,7 @@ bool is_ready(const SupervisorPlan& plan, const SupervisorState& state,
 void save_sent(const SupervisorPlan& plan, SupervisorState& state) noexcept {
   const TickState& from = state.policies[state.active];
   for (std::size_t o = 0; o < from.outputs.size(); ++o) {
-    if (!from.outputs[o].has_sent) continue;
+    if (!from.outputs[o].has_sent || from.outputs[o].from_other) continue;
     const std::vector<TargetPlan>& targets = plan.policies[state.active].outputs[o].targets;
     for (std::size_t i = 0; i < targets.size(); ++i) {
       state.sent[targets[i].actuator][targets[i].element] =
@@ -79,7 +79,7 @@ void save_sent(const SupervisorPlan& plan, SupervisorState& state) noexcept {
 
 /// Makes an output of the next policy continue from what was sent.
 void load_sent(const OutputPlan& plan, OutputState& output, const SupervisorState& state) noexcept {
-  output.has_sent = true;
+  output.has_sent = output.from_other = true;
   for (std::size_t i = 0; i < plan.targets.size(); ++i) {
     const TargetPlan& target = plan.targets[i];
     output.sent[i] = state.sent[target.actuator][target.element] * target.factor;

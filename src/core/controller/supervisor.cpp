@@ -238,18 +238,18 @@ void Supervisor::clear_emergency_stop() noexcept {
   impl_->clear_.store(true, std::memory_order_release);
 }
 
-void Supervisor::set_sensor(std::size_t sensor, std::span<const double> values) noexcept {
-  impl_->signals_->set(sensor, values, nanoseconds(0));
+Result<void> Supervisor::set_sensor(std::size_t sensor, std::span<const double> values) noexcept {
+  return impl_->signals_->set(sensor, values, nanoseconds(0));
 }
-void Supervisor::set_sensor(std::size_t sensor, std::span<const double> values,
-                            nanoseconds age) noexcept {
-  impl_->signals_->set(sensor, values, age);
+Result<void> Supervisor::set_sensor(std::size_t sensor, std::span<const double> values,
+                                    nanoseconds age) noexcept {
+  return impl_->signals_->set(sensor, values, age);
 }
 std::span<double> Supervisor::sensor_values(std::size_t sensor) noexcept {
   return impl_->signals_->sensor_values(sensor);
 }
-void Supervisor::set_fresh(std::size_t sensor) noexcept {
-  impl_->signals_->set_fresh(sensor);
+Result<void> Supervisor::set_fresh(std::size_t sensor) noexcept {
+  return impl_->signals_->set_fresh(sensor);
 }
 
 ControllerState Supervisor::update() noexcept {

@@ -171,9 +171,8 @@ TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBin
   TickPlan plan;
   plan.decimation =
       ticks_in(1 / find_frequency(bundle, options), robot.rate, "the period of the policy");
-  constexpr double kMostTicks = 1e18;  // which a tick counter can hold
-  plan.blend_ticks = static_cast<std::size_t>(std::min(
-      std::ceil(std::chrono::duration<double>(options.blend_in).count() * robot.rate), kMostTicks));
+  plan.blend_ticks =
+      ticks_that_cover(std::chrono::duration<double>(options.blend_in).count(), robot.rate);
   plan.linear = options.interpolation == Interpolation::kLinear;
   plan.worker = options.execution == Execution::kWorker;
   plan.period = to_nanoseconds(std::floor(1e9 * static_cast<double>(plan.decimation) / robot.rate));

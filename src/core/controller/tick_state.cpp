@@ -37,7 +37,7 @@ void TickState::restart() {
   tick = 0;
   time = clock = std::chrono::nanoseconds(0);
   std::fill(sensors.begin(), sensors.end(), SensorState{});
-  for (OutputState& output : outputs) output.has_sent = false;
+  for (OutputState& output : outputs) output.has_sent = output.from_other = false;
   log.clear();
   handed_over = false;
   begin_policy();
@@ -46,7 +46,7 @@ void TickState::restart() {
 void TickState::begin_policy() noexcept {
   began = tick;
   state = ControllerState::kWaiting;
-  bad = limit_stop = asked = unusable = has_targets = late = false;
+  bad = asked = unusable = has_targets = late = false;
   requested = played = blend_from = 0;
   requested_at = std::chrono::nanoseconds(0);
   for (InputState& input : inputs) {

@@ -45,6 +45,7 @@ struct OutputState {
   std::vector<double> start;     ///< the previous values for the rate
   std::vector<double> sent;      ///< sent last, in the port's unit
   bool has_sent = false;
+  bool from_other = false;  ///< `sent` is what another policy sent, and this one nothing since
 };
 
 struct TickState {
@@ -64,11 +65,10 @@ struct TickState {
   std::chrono::nanoseconds clock{0};  ///< read in the last tick
 
   bool handed_over =
-      false;         ///< the policy began after another one: S9 of docs/reference/supervisor.md
-  bool bad = false;  ///< the policy cannot be trusted until a good result comes
-  bool limit_stop = false;  ///< a sample of a time axis was beyond limits that say stop
-  bool asked = false;       ///< the policy shall run on the inputs of this tick
-  bool unusable = false;    ///< the policy was due in this tick, and its inputs cannot be used
+      false;           ///< the policy began after another one: S9 of docs/reference/supervisor.md
+  bool bad = false;    ///< the policy cannot be trusted until a good result comes
+  bool asked = false;  ///< the policy shall run on the inputs of this tick
+  bool unusable = false;  ///< the policy was due in this tick, and its inputs cannot be used
   bool has_targets = false;
   std::uint64_t requested = 0;               ///< tick of the request under way
   std::chrono::nanoseconds requested_at{0};  ///< its time

@@ -17,7 +17,6 @@ namespace {
 
 constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
 const std::vector<std::string> kNoNames;
-
 Result<void> moved_from() noexcept {
   return Failure(Code::kUsage, kMovedFrom);
 }

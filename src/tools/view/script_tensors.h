@@ -20,8 +20,8 @@ struct ScriptTensor {
   bool contiguous = true;
 };
 
-/// Returns the tensors that data.pkl lists, in order. Stops at the first object that
-/// PyTorch does not write, and returns those before it.
-std::vector<ScriptTensor> list_script_tensors(std::string_view pickle);
+/// Returns the tensors that data.pkl lists, in order; none if PyTorch would not write such a
+/// pickle.
+std::vector<ScriptTensor> list_script_tensors(std::string_view bytes);
 
 }  // namespace leapp::view

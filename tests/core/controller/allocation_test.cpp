@@ -67,7 +67,7 @@ void add_everything(PolicyBench& bench, Execution execution) {
 void run_ticks(PolicyBench& bench, Controller& controller) {
   for (int i = 0; i < 200; ++i) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (i < 150) controller.set_sensor(0, std::array{i % 20 == 7 ? nan : 0.1 * i, 0.3});
+    if (i < 150) controller.set_sensor(0, std::array{i % 20 == 7 ? nan : 0.1 * i, 0.3}).value();
     controller.update();
     bench.now += 10ms;
   }
@@ -97,7 +97,7 @@ void run_ticks(testing::SupervisorBench& bench, Supervisor& supervisor) {
   for (int i = 0; i < 200; ++i) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double q = i % 50 == 49 ? 1e7 : 0.1 * i;
-    if (i < 150) supervisor.set_sensor(0, std::array{i % 20 == 7 ? nan : q, 0.3});
+    if (i < 150) supervisor.set_sensor(0, std::array{i % 20 == 7 ? nan : q, 0.3}).value();
     (void)supervisor.set_flag(0, i % 7 == 3);
     if (i % 7 == 0) (void)supervisor.request(0);
     if (i % 50 == 5) supervisor.clear_emergency_stop();

@@ -28,7 +28,7 @@ class BoundPolicyTest : public ::testing::Test {
   }
 
   StepOutcome tick() {
-    signals->set(0, std::array{0.0, 0.0}, {});
+    signals->set(0, std::array{0.0, 0.0}, {}).value();
     return policy->tick(plan, *state, *signals, {}, nullptr, 0);
   }
 

@@ -27,7 +27,7 @@ std::uint64_t count_of(const Controller& controller, Cause cause) {
 
 /// One tick of the loop at 100 Hz with that measurement, in the robot's order.
 ControllerState step(PolicyBench& bench, Controller& controller, std::vector<double> q) {
-  controller.set_sensor(0, q);
+  controller.set_sensor(0, q).value();
   const ControllerState state = controller.update();
   bench.now += 10ms;
   return state;
@@ -146,7 +146,7 @@ TEST(Controller, ClampsCommandsInputsAndOutputs) {
   };
   Controller controller = bench.make();
   controller.start();
-  controller.set_sensor(1, std::array{5.0});
+  controller.set_sensor(1, std::array{5.0}).value();
   step(bench, controller, {1, 2});
   EXPECT_EQ(command, 1);
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 3));
@@ -243,20 +243,25 @@ TEST(Controller, StaleInputsLeadToTheFallback) {
   EXPECT_EQ(controller.update(), ControllerState::kFallback);             // 20 ms old
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(1, 2));  // the measured pose
   EXPECT_GE(count_of(controller, Cause::kStale), 1U);
-  controller.set_sensor(0, std::array{1.0, 2.0}, 16ms);  // fresh, but measured long ago
+  controller.set_sensor(0, std::array{1.0, 2.0}, 16ms).value();  // fresh, but measured long ago
   controller.update();
   EXPECT_EQ(controller.update(), ControllerState::kFallback);
 }
 
-TEST(Controller, TooManyValuesOfASensorAreLeftOut) {
+TEST(Controller, ASensorThatCannotBeSetIsAnErrorOfThatCall) {
   PolicyBench bench;
   add_legs(bench);
   Controller controller = bench.make();
   controller.start();
-  controller.set_sensor(0, std::array{1.0, 2.0, 3.0});
-  controller.set_sensor(7, std::array{1.0});
-  EXPECT_EQ(controller.update(), ControllerState::kFallback);
+  const std::array values{1.0, 2.0, 3.0};
+  EXPECT_EQ(controller.set_sensor(0, values).failure().code(), Code::kPortShape);
+  EXPECT_EQ(controller.set_sensor(0, std::span(values).first(2), -1ns).failure().code(),
+            Code::kPortShape);
+  EXPECT_EQ(controller.set_sensor(7, values).failure().code(), Code::kNotBound);
+  EXPECT_EQ(controller.set_fresh(7).failure().code(), Code::kNotBound);
   EXPECT_TRUE(controller.sensor_values(7).empty());
+  EXPECT_EQ(controller.update(), ControllerState::kFallback);  // nothing was measured
+  EXPECT_EQ(count_of(controller, Cause::kStale), 1U);
 }
 
 TEST(Controller, BlendsInFromTheMeasuredPose) {
@@ -389,16 +394,6 @@ TEST(Controller, AnOutputThatIsNotFiniteTakesTheStateBack) {
   step(bench, controller, {1, 1});
   EXPECT_EQ(step(bench, controller, {1, 1}), ControllerState::kRunning);
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 2));
-}
-
-TEST(Controller, ANegativeAgeIsLeftOut) {
-  PolicyBench bench;
-  add_legs(bench);
-  Controller controller = bench.make();
-  controller.start();
-  controller.set_sensor(0, std::array{1.0, 2.0}, -1ns);
-  EXPECT_EQ(controller.update(), ControllerState::kFallback);
-  EXPECT_EQ(count_of(controller, Cause::kStale), 1U);
 }
 
 /// A worker that a test holds and releases. The tests tick until the result is handed over; the

@@ -105,11 +105,12 @@ TEST_F(InputSideTest, StopsBeyondLimits) {
   EXPECT_EQ(bench.count(Cause::kClamped), 0U);
 }
 
-TEST_F(InputSideTest, AStopBeyondLimitsOfASampleWaitsForThePolicy) {
+TEST_F(InputSideTest, ASampleBeyondLimitsStopsAlsoBetweenTwoRunsOfThePolicy) {
   build({.limits = Limits{{}, {5}, {}, OnViolation::kStop}}, 3);
   EXPECT_TRUE(ask(1));
   skip(6);
   EXPECT_EQ(bench.count(Cause::kBeyondLimits), 1U);
+  EXPECT_EQ(bench.state->state, ControllerState::kStopped);
   EXPECT_FALSE(ask(1));
   EXPECT_EQ(bench.state->state, ControllerState::kStopped);
 }

@@ -192,6 +192,18 @@ TEST_F(OutputSideTest, NothingInfiniteIsSent) {
   EXPECT_EQ(bench.sent(), 1000);  // 2e309 mm is infinite
 }
 
+TEST_F(OutputSideTest, AStepIsSentExactlyHoweverFarAwayTheNextIs) {
+  Port& action = bench.bench.outputs[0];
+  action.shape = {2, 1};
+  action.semantics.element_names =
+      ElementNames{TemporalAxis{20}, std::vector<std::string>{"hip"}};
+  build({});
+  tick(0, 1);
+  bench.state->outputs[0].chunk = {-1.5e308, 1.5e308};  // their difference is infinite
+  EXPECT_EQ(bench.tick_without_result(), State::kRunning);
+  EXPECT_EQ(bench.sent(), -1.5e308);
+}
+
 TEST_F(OutputSideTest, DampFollowsTheJointWithinTheRate) {
   build({.limits = Limits{{}, {}, {100}}, .fallback = Damp{}});
   tick(0, 0);

@@ -30,7 +30,7 @@ std::filesystem::path record(PolicyBench& bench, int ticks) {
   Controller controller = bench.make();
   controller.start();
   for (int i = 0; i < ticks; ++i) {
-    controller.set_sensor(0, std::array{0.1 * i, 0.3});
+    controller.set_sensor(0, std::array{0.1 * i, 0.3}).value();
     controller.update();
     bench.now += 10ms;
   }
@@ -102,7 +102,7 @@ TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
     // 1 MiB is a chunk; until it could not be written nothing is missing.
     while (!is_reported) {
       for (int i = 0; i < 100; ++i) {
-        controller.set_sensor(0, std::array{0.1 * i, 0.3});
+        controller.set_sensor(0, std::array{0.1 * i, 0.3}).value();
         controller.update();
         bench.now += 10ms;
       }

@@ -16,6 +16,14 @@ TEST(Schedule, WholeTicksOnly) {
   EXPECT_THAT(message_of([] { ticks_in(0.001, 500, "x"); }), HasSubstr("[LP653]"));
 }
 
+TEST(Schedule, TicksThatCoverATime) {
+  EXPECT_EQ(ticks_that_cover(0, 100), 0U);
+  EXPECT_EQ(ticks_that_cover(0.045, 100), 5U);
+  EXPECT_EQ(ticks_that_cover(0.07, 100), 7U);        // 7.000000000000001 in double precision
+  EXPECT_EQ(ticks_that_cover(0.016666667, 60), 1U);  // a tick, rounded to nanoseconds
+  EXPECT_EQ(ticks_that_cover(1e300, 1e300), 1000000000000000000U);
+}
+
 TEST(Schedule, HistoriesAreSampledWhenThePolicyRuns) {
   EXPECT_EQ(find_sampling(20, 20, "x").every, 20U);
   EXPECT_EQ(find_sampling(5, 20, "x").every, 5U);

@@ -297,5 +297,22 @@ TEST_F(SuperviseTest, HandsOverTimeSensorsAndWhatWasSent) {
   EXPECT_EQ(walk.sensors[1].age, 10ms);
 }
 
+TEST_F(SuperviseTest, APolicyThatSentNothingHandsOverWhatItWasGiven) {
+  constexpr double kDegrees = 7.3;  // rounded in radians and back: another number
+  bench.bench.robot.actuators[0].unit = "deg";
+  add_contract(bench.bench.policies[0].outputs[0].semantics, {.unit = "deg"});
+  add_contract(bench.bench.policies[1].outputs[0].semantics, {.unit = "rad"});
+  build();
+  const OutputState& stand = bench.state->policies[0].outputs[0];
+  bench.state->policies[0].outputs[0].has_sent = true;
+  bench.state->policies[0].outputs[0].sent = {kDegrees};
+  bench.request = 1;
+  ASSERT_TRUE(bench.decide());
+  bench.request = 0;
+  ASSERT_TRUE(bench.decide());
+  EXPECT_TRUE(stand.has_sent);
+  EXPECT_EQ(stand.sent[0], kDegrees);
+}
+
 }  // namespace
 }  // namespace leapp

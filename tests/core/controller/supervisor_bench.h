@@ -70,7 +70,7 @@ class SupervisorBench {
 
   /// A tick of 10 ms with the joint measured there.
   ControllerState tick(Supervisor& supervisor, double measured = 1) {
-    supervisor.set_sensor(0, std::array{measured});
+    supervisor.set_sensor(0, std::array{measured}).value();
     const ControllerState state = supervisor.update();
     now += std::chrono::milliseconds(10);
     return state;

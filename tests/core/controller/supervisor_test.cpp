@@ -94,7 +94,7 @@ TEST(Supervisor, RefusesWhileInputsAreStale) {
   for (int i = 0; i < 3; ++i) bench.tick(supervisor);
   EXPECT_EQ(supervisor.active(), 0U);
   EXPECT_EQ(count_of(supervisor, SwitchEvent::kRefused), 1U);
-  supervisor.set_sensor(1, std::array{0.0, 0.0}, 10ms);
+  supervisor.set_sensor(1, std::array{0.0, 0.0}, 10ms).value();
   bench.tick(supervisor);
   EXPECT_EQ(supervisor.active(), 1U);
   EXPECT_EQ(supervisor.switches()[1].rule, 0U);
@@ -113,10 +113,10 @@ TEST(Supervisor, SwitchesOnASensorAndOnAPort) {
   };
   Supervisor supervisor = bench.make();
   supervisor.start();
-  supervisor.set_sensor(1, std::array{9.0, 0.6});
+  supervisor.set_sensor(1, std::array{9.0, 0.6}).value();
   bench.tick(supervisor);
   EXPECT_EQ(supervisor.active(), 1U);
-  supervisor.set_sensor(1, std::array{9.0, 0.4});
+  supervisor.set_sensor(1, std::array{9.0, 0.4}).value();
   bench.tick(supervisor, 8);
   bench.tick(supervisor, 8);  // the policy says so now
   EXPECT_EQ(supervisor.active(), 1U);

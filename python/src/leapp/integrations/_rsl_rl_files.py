@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Mapping
@@ -22,6 +23,10 @@ _RENAMED = (
     (re.compile(r"^(?:actor|student)_obs_normalizer\."), "obs_normalizer."),
     (re.compile(r"^memory_[as]\.rnn\."), "rnn.rnn."),
 )
+
+
+#: The options of an actor's noise in RSL-RL 4.0, before ``distribution_cfg``.
+_FORMER_NOISE = ("stochastic", "init_noise_std", "noise_std_type", "state_dependent_std")
 
 
 class SavedActor(NamedTuple):
@@ -83,7 +88,8 @@ def make_actor(
             f"--config or --activation.",
         )
     noise = any(name.startswith("distribution.") for name in saved.weights)
-    if saved.section == "actor" and not noise and "distribution_cfg" not in arguments:
+    told = {"distribution_cfg", "stochastic"} & set(arguments)
+    if saved.section == "actor" and not noise and not told:
         raise LeappValueError.coded(
             "LP003",
             f"{saved.path}: the weights do not tell which distribution the actor's actions are "
@@ -92,6 +98,17 @@ def make_actor(
     _check_normalizer(saved, arguments)
     models = _checkpoint.library("rsl_rl.models", "rsl-rl-lib>=4")
     kind = _class_of(saved, models, arguments.pop("class_name"), trusted)
+    taken = inspect.signature(kind).parameters
+    if "stochastic" not in taken:
+        saved = _with_distribution(saved, arguments)
+    unknown = sorted(set(arguments) - set(taken))
+    if unknown and not any(each.kind == each.VAR_KEYWORD for each in taken.values()):
+        raise LeappValueError.coded(
+            "LP003",
+            f"{saved.path}: its configuration has options that {kind.__name__} of the installed "
+            f"rsl-rl-lib does not have: {', '.join(unknown)}. Install the version that trained "
+            f"it, or remove them and pass the configuration as config=.. or --config.",
+        )
     observations = _observations(saved, arguments, images)
     width = _actions(saved, arguments, trusted)
     actor = kind(observations, {"actor": list(observations)}, "actor", width, **arguments)
@@ -111,7 +128,7 @@ def _renamed(weights: dict[str, Any]) -> dict[str, Any]:
 
 def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the actor is made with: from the configuration, or else from the weights."""
-    section = dict(config.get(saved.section) or {})
+    section = _options(config.get(saved.section) or {})
     layers = _layers(saved)
     found: dict[str, Any] = {
         "class_name": "RNNModel" if "rnn.rnn.weight_hh_l0" in saved.weights else "MLPModel",
@@ -127,6 +144,41 @@ def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
     if config.get("empirical_normalization") or section.get("actor_obs_normalization"):
         found["obs_normalization"] = True
     return found
+
+
+def _options(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that the trainers' own runners pass to the actor.
+
+    Isaac Lab and mjlab write every option of their configuration classes to the file: also null
+    ones, and the sizes of an RNN for an actor without one.
+    """
+    options = {
+        name: value
+        for name, value in section.items()
+        if value is not None or name == "distribution_cfg"  # null: the actions are deterministic
+    }
+    if "rnn_type" not in options:
+        for name in ("rnn_hidden_dim", "rnn_num_layers"):
+            options.pop(name, None)
+    return options
+
+
+def _with_distribution(saved: SavedActor, arguments: dict[str, Any]) -> SavedActor:
+    """Replace the options and the weight of RSL-RL 4.0's noise by those of a distribution."""
+    former = {name: arguments.pop(name) for name in _FORMER_NOISE if name in arguments}
+    if former and "distribution_cfg" not in arguments:
+        kind = "HeteroscedasticGaussian" if former.get("state_dependent_std") else "Gaussian"
+        arguments["distribution_cfg"] = (
+            {
+                "class_name": f"{kind}Distribution",
+                "std_type": former.get("noise_std_type", "scalar"),
+            }
+            if former.get("stochastic")
+            else None
+        )
+    renamed = {"std": "distribution.std_param", "log_std": "distribution.log_std_param"}
+    weights = {renamed.get(name, name): value for name, value in saved.weights.items()}
+    return saved._replace(weights=weights)
 
 
 def _rnn_arguments(saved: SavedActor) -> dict[str, Any]:

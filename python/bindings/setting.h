@@ -1,0 +1,90 @@
+// Arguments of Python as values of C++, with errors that name the argument.
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "leapp/error.h"
+
+namespace leapp::python {
+
+/// Throws Error (LP002): "threads must be a whole number, not str".
+[[noreturn]] inline void wrong_setting(const std::string& name, pybind11::handle value,
+                                       const std::string& expected) {
+  throw Error(Code::kWrongType,
+              name + " must be " + expected + ", not " +
+                  std::string(pybind11::str(pybind11::type::of(value).attr("__name__"))));
+}
+
+/// Throws Error (LP003): "threads must be a whole number from .. to .., not
+/// 1180591620717411303424".
+[[noreturn]] inline void wrong_value(const std::string& name, pybind11::handle value,
+                                     const std::string& expected) {
+  throw Error(Code::kWrongValue, name + " must be " + expected + ", not " +
+                                     std::string(pybind11::repr(value)).substr(0, 80));
+}
+
+/// Returns whether the value has the right type for a T, so that a T cannot hold its value alone: a
+/// number that is too large, or a text with a null character.
+template <typename T>
+bool has_type_of(pybind11::handle value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    return PyIndex_Check(value.ptr()) != 0;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return PyLong_Check(value.ptr()) != 0;
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+    return PyUnicode_Check(value.ptr()) != 0 || pybind11::hasattr(value, "__fspath__");
+  } else {
+    return std::is_same_v<T, std::string> && PyUnicode_Check(value.ptr()) != 0;
+  }
+}
+
+/// Returns the value of an argument as a T. Only True and False are bools, a float is not an
+/// integer, and NaN is not a number. Throws Error that names the argument: LP002 for another type,
+/// LP003 for a value of the right type that a T cannot hold.
+template <typename T>
+T setting(const std::string& name, pybind11::handle value, const std::string& expected) {
+  constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+  if (kIsNumber && PyBool_Check(value.ptr()) != 0) wrong_setting(name, value, expected);
+  if (std::is_same_v<T, std::string> && PyUnicode_Check(value.ptr()) == 0) {
+    wrong_setting(name, value, expected);
+  }
+  // Integers and NumPy's numbers may stand for floating-point numbers, and nothing for anything
+  // else.
+  constexpr bool kConverts = std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>;
+  pybind11::detail::make_caster<T> caster;
+  if (!caster.load(value, kConverts)) {
+    if (!has_type_of<T>(value)) wrong_setting(name, value, expected);
+    if constexpr (std::is_integral_v<T>) {
+      wrong_value(name, value,
+                  expected + " from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                      std::to_string(std::numeric_limits<T>::max()));
+    }
+    wrong_value(name, value, expected);
+  }
+  T result = pybind11::detail::cast_op<T>(std::move(caster));
+  if constexpr (std::is_same_v<T, double>) {
+    if (std::isnan(result)) wrong_value(name, value, expected);
+  }
+  return result;
+}
+
+/// Does the same for an argument that may be None, which gives `otherwise`.
+template <typename T>
+T setting_or(T otherwise, const std::string& name, pybind11::handle value,
+             const std::string& expected) {
+  return value.is_none() ? std::move(otherwise) : setting<T>(name, value, expected + " or None");
+}
+
+}  // namespace leapp::python
