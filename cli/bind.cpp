@@ -155,7 +155,7 @@ int run_bind(const BindArguments& arguments) {
 Command add_bind(CLI::App& program) {
   const auto arguments = std::make_shared<BindArguments>();
   CLI::App* app = program.add_subcommand(
-      "bind", "show which number of a robot is which element of a bundle's ports");
+      "bind", "show which element of each port is bound to which value of the robot");
   app->add_option("bundle", arguments->yaml, "a bundle, or the description of a supervisor (.yaml)")
       ->required();
   app->add_option("robot", arguments->robot, "the robot's description, a .yaml file")->required();

@@ -66,7 +66,7 @@ Command add_check(CLI::App& program) {
       "check", "verify a bundle: structure, wires, checksums, models, one tick on mock input");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
-  app->add_flag("--files-only", arguments->files_only, "load and run no model");
+  app->add_flag("--files-only", arguments->files_only, "do not load and run the models");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp check walker/walker.yaml");

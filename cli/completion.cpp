@@ -166,8 +166,7 @@ std::string completion_script(const CLI::App& program, const std::string& shell)
 
 Command add_completion(CLI::App& program) {
   const auto shell = std::make_shared<std::string>();
-  CLI::App* app =
-      program.add_subcommand("completion", "print a script that completes leapp in a shell");
+  CLI::App* app = program.add_subcommand("completion", "print a completion script for a shell");
   app->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

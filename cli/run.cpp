@@ -109,13 +109,13 @@ TensorMap inputs_for(const InferenceManager& manager, const RunArguments& argume
   }
   if (!missing.empty()) {
     throw Error(Code::kMissingInput, "--input " + arguments.input + " lacks a value for: " +
-                                         missing + "; add them, or let --mock make them up");
+                                         missing + "; add them, or use --mock");
   }
   return inputs;
 }
 
 std::string not_empty(const std::string& path) {
-  return path.empty() ? "the name of a file is empty" : "";
+  return path.empty() ? "a file name is empty" : "";
 }
 
 int run_bundle(const RunArguments& arguments) {
@@ -134,17 +134,17 @@ int run_bundle(const RunArguments& arguments) {
 Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = program.add_subcommand(
-      "run", "run ticks on inputs from a file, or on mock input, and show the last outputs");
+      "run", "run ticks with inputs from a file, or with mock input, and show the last outputs");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
   app->add_option("--ticks", arguments->ticks, "how many")
       ->capture_default_str()
       ->check(CLI::Range(1, kMaxTicks));
-  app->add_option("--seed", arguments->seed, "of the mock input")->capture_default_str();
+  app->add_option("--seed", arguments->seed, "seed of the mock input")->capture_default_str();
   app->add_option("--input", arguments->input,
-                  "a safetensors file with every input, keys are node/port; without it, mock input")
+                  "a safetensors file with every input; keys are node/port (default: mock input)")
       ->check(not_empty);
-  app->add_flag("--mock", arguments->mock, "make up the inputs that the file lacks");
+  app->add_flag("--mock", arguments->mock, "use mock input for the inputs that the file lacks");
   app->add_option("--output", arguments->output, "write the last outputs to a safetensors file")
       ->check(not_empty);
   arguments->engine.add_to(*app);

@@ -78,13 +78,16 @@ Command add_view(CLI::App& program) {
       program.add_subcommand("view", "write one HTML page that shows a bundle, and open it");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
-  app->add_option("--out", arguments->out, "the page; else NAME.html in the working folder");
-  app->add_flag("--no-open", arguments->no_open, "only write it");
-  app->add_option("--bench", arguments->bench, "show latencies: what leapp bench --json printed");
+  app->add_option("--out", arguments->out,
+                  "the page to write (default: NAME.html in the working directory)");
+  app->add_flag("--no-open", arguments->no_open, "do not open the page");
+  app->add_option("--bench", arguments->bench,
+                  "show latencies from the output of leapp bench --json");
   app->add_option("--recording", arguments->recording,
-                  "show what a controller recorded: an .mcap file");
+                  "show a recording of a controller, an .mcap file");
   app->add_option("--policy", arguments->policy, "the policy of a supervisor's recording");
-  app->add_option("--robot", arguments->robot, "show the binding to a robot: its .yaml file");
+  app->add_option("--robot", arguments->robot,
+                  "show the binding to a robot, given by its .yaml file");
   app->footer("Example: leapp view walker/walker.yaml --robot robot.yaml");
   return {app, [arguments] { return run_view(*arguments); }};
 }

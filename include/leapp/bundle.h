@@ -103,8 +103,8 @@ struct Pipeline {
   std::vector<NodePorts> inputs;    ///< what a caller has to supply
   std::vector<NodePorts> outputs;   ///< what a caller gets back
   std::optional<FileEntry> initial_values;  ///< safetensors; keys are feedback targets "node/input"
-  std::optional<FileEntry> golden;          ///< safetensors; ticks that were traced, to replay
-  Metadata::Map configs;                    ///< "frequency" and whatever else the user gave
+  std::optional<FileEntry> golden;          ///< safetensors; traced ticks for replay
+  Metadata::Map configs;                    ///< "frequency" and other keys of the user
 
   bool operator==(const Pipeline&) const = default;
 };

@@ -75,7 +75,7 @@ struct History {
 
 struct PortContract {
   std::optional<std::string> unit = {};   ///< "rad", "deg/s", ..
-  std::optional<std::string> frame = {};  ///< what the values are expressed in: "base", "world"
+  std::optional<std::string> frame = {};  ///< frame of the values: "base", "world"
   std::optional<QuaternionOrder> quaternion = {};
   std::optional<Limits> limits = {};
   std::optional<double> max_age_ms = {};       ///< inputs: how old a value may be
@@ -89,7 +89,7 @@ struct PortContract {
 
 /// The least and the most of a command.
 struct CommandRange {
-  std::string element;  ///< one of the element names of an input whose kind begins "command/"
+  std::string element;  ///< an element name of an input whose kind begins with "command/"
   double lower = 0;
   double upper = 0;
 

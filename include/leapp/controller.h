@@ -85,7 +85,7 @@ LEAPP_EXPORT std::string_view name_of(Cause cause) noexcept;
 struct Intervention {
   std::uint64_t tick = 0;  ///< of the loop, since start()
   Cause cause = Cause::kClamped;
-  std::string_view port;  ///< "policy/action", or empty; lives as long as the controller
+  std::string_view port;  ///< "policy/action", or empty; valid as long as the controller
 };
 
 /// State of the outputs after update().

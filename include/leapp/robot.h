@@ -37,14 +37,15 @@ namespace leapp {
 /// A named row of numbers that the robot measures, is commanded, or can be given.
 struct Signal {
   std::string name;
-  std::string kind;                   ///< as of ports: "state/joint/position"
+  std::string kind;                   ///< the same as for ports: "state/joint/position"
   std::vector<std::string> elements;  ///< one name for each number
   std::optional<std::string> unit = {};
   std::optional<std::string> frame = {};
   std::optional<QuaternionOrder> quaternion = {};  ///< of the last four elements
   std::vector<std::string> ports = {};
   std::string interfaces = {};  ///< "{}/position", "imu/orientation.{}"
-  std::string heartbeat = {};  ///< sensors: "imu/count", an interface that changes when it measures
+  std::string heartbeat =
+      {};  ///< sensors: "imu/count", an interface that changes with each measurement
 
   bool operator==(const Signal&) const = default;
 };

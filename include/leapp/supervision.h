@@ -53,8 +53,8 @@ struct SwitchCondition {
   enum class Source : std::uint8_t { kFlag, kSensor, kPort };
 
   Source source = Source::kFlag;
-  std::string name;                  ///< of the flag, the sensor, or the port "node/port"
-  std::string element = {};          ///< empty: one of the elements is enough
+  std::string name;                  ///< name of the flag, the sensor, or the port "node/port"
+  std::string element = {};          ///< empty: one element is enough
   std::optional<double> above = {};  ///< met by greater values
   std::optional<double> below = {};  ///< met by smaller values
 

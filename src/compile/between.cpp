@@ -20,8 +20,8 @@ using session::PortId;
 using session::Route;
 
 constexpr const char* kNotKept =
-    "it reads an input of a node or outputs of several passes, writes to part of a tensor, or "
-    "cannot be repeated";
+    "it reads a node input, reads outputs of several passes, writes to part of a tensor, or cannot "
+    "be repeated";
 
 bool are_same(const at::Tensor& a, const at::Tensor& b) {
   if (!trace::same_type(a, b)) return false;
@@ -81,7 +81,8 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
   }
   const auto made_in = static_cast<std::size_t>(gap.route().call->passes.at(writer.id));
   if (!gap.is_declared() && made_in >= gap.received.front().pass) {
-    return "node '" + gap.reader->name + "' reads it in the same tick, and does not name it";
+    return "node '" + gap.reader->name +
+           "' reads it in the same tick without declaring it as an input";
   }
   if (!writer.has_graph()) return "node '" + writer.name + "' has no exported graph";
   for (const auto& [id, pass] : gap.route().call->passes) {
@@ -90,8 +91,8 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
     }
   }
   if (gap.route().call->reads_constants && gap.received.size() < 2) {
-    return "one pass does not show whether the tensors that it reads besides are constants: trace "
-           "another one";
+    return "one pass does not show whether the other tensors that it reads are constants; trace "
+           "another pass";
   }
   return {};
 }
@@ -110,9 +111,10 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
         return where + "it reads outputs of different passes";
       }
     }
-    if (writer.passes.size() <= pass) return where + "it reads values of passes that were not kept";
+    if (writer.passes.size() <= pass)
+      return where + "it reads values of passes that are no longer in memory";
     if (!are_same(writer.passes[pass].outputs[position], received.value)) {
-      return where + "it gives something else";
+      return where + "its result differs";
     }
   }
   return {};
@@ -203,8 +205,8 @@ std::string take(Nodes& nodes, const Gap& gap) {
   try {
     source.port =
         nodes.put_out.contains(key) ? nodes.put_out.at(key) : add_output(nodes, gap, writer);
-  } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
-    return gap.in_pass(gap.received.front().pass) + "it gives something else";
+  } catch (const c10::Error&) {  // the calls do not match: something else happened between them
+    return gap.in_pass(gap.received.front().pass) + "its result differs";
   }
   if (std::string reason = difference(gap, writer, source.port); !reason.empty()) return reason;
   nodes.put_out[key] = source.port;
@@ -220,18 +222,20 @@ Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& rea
   const session::Detour& first = example.detours.front();
   const std::size_t more = example.detours.size() - 1;
   const bool doubtful = !reason.empty() || example.route.call->reads_constants;
-  std::string text = gap.is_declared() ? gap.reader->name + "/" + gap.port.name
-                                       : "what node '" + gap.reader->name + "' reads undeclared";
-  text += " comes from " + nodes.at(from.node).name + "/" + from.port + " through " + first.op +
-          (more > 0 ? " and " + std::to_string(more) + " more" : "") + ", which is in no node: ";
+  std::string text = gap.is_declared()
+                         ? gap.reader->name + "/" + gap.port.name
+                         : "an undeclared value that node '" + gap.reader->name + "' reads";
+  text += " is computed from " + nodes.at(from.node).name + "/" + from.port + " (" + first.op +
+          (more > 0 ? " and " + std::to_string(more) + " more" : "") + ") outside any node. ";
   if (!reason.empty()) {
-    text += "the exported pipeline will not run it, since " + reason +
-            ". Move it into a node, unless it stands for the world around them, a simulator say.";
+    text += "The exported pipeline does not run this computation: " + reason +
+            ". Move it into a node, unless it is part of the environment, such as a simulator.";
   } else {
-    text += "it is exported as part of node '" + writer_of(nodes, *example.route.call).name + "'";
-    text += !doubtful ? ""
-                      : ", and the tensors that it reads besides as constants. Where they change, "
-                        "pass them through annotate.input_tensors() of a node that does this";
+    text += "It is exported as part of node '" + writer_of(nodes, *example.route.call).name + "'";
+    text += !doubtful
+                ? ""
+                : ". The other tensors that it reads are exported as constants. If they change, "
+                  "move the computation into a node and pass them through annotate.input_tensors()";
   }
   return state::finding(Code::kUntracedCompute, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
                         trace::resolve_source(first.frame), gap.reader->name, std::move(text));

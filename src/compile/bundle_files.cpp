@@ -105,8 +105,8 @@ void read_back(const std::filesystem::path& yaml) {
     leapp::read_initial_values(bundle, &values, options);
   } catch (const Error& error) {
     throw error.behind(
-        "the bundle could not be loaded again, so nothing was written and a former export "
-        "stands: ");
+        "the new bundle could not be loaded, so nothing was written and the previous export is "
+        "unchanged: ");
   }
 }
 

@@ -89,9 +89,9 @@ class Compiler {
     checkpoint_();  // the last one: the bundle is put in place as a whole
     staged_.commit();
     if (!dry_run_ && !nodes_.empty()) {
-      log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
-                               (session_.folder() / (session_.graph_name() + ".yaml")).string() +
-                               "\") around an episode of the program");
+      log(LogLevel::kInfo,
+          "To check more than a few passes, run an episode of the program inside leapp.shadow(\"" +
+              (session_.folder() / (session_.graph_name() + ".yaml")).string() + "\")");
     }
     log(LogLevel::kInfo,
         (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
@@ -107,8 +107,8 @@ class Compiler {
     for (const Node* node : recorded_) {
       require(node->complete(), Code::kIncomplete,
               "node '" + node->name +
-                  "' was created but never completed: every pass of it was abandoned. Let one of "
-                  "them reach annotate.output_tensors('" +
+                  "' was created but never completed, because every pass of it was abandoned. "
+                  "Complete one pass with annotate.output_tensors('" +
                   node->name + "', ..).");
     }
     // A name in non_traced that no node has is most often a misspelt one.
@@ -120,8 +120,8 @@ class Compiler {
     }
     if (recorded_.empty()) {
       warn(Code::kNoNodes, "",
-           "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run "
-           "the annotated code in between.");
+           "no node was traced between leapp.start() and leapp.stop(), so the bundle is empty. Run "
+           "the annotated code between them.");
     }
   }
 
@@ -204,7 +204,7 @@ class Compiler {
         warn(Code::kNoModel, node.name,
              "node '" + node.name +
                  "' has no model: give export_with=, or a model_path in backend_params; the bundle "
-                 "will load, but not run");
+                 "can be loaded but not run");
       } else {
         log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
       }

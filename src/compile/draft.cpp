@@ -53,7 +53,7 @@ std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts
 
 Diagnostic remark_on(const Node& node, const State& state, std::span<const Node* const> nodes) {
   std::string how = "a pass reads and writes";
-  if (state.origin == State::Origin::kCarried) how = "each pass replaces by a value of its own";
+  if (state.origin == State::Origin::kCarried) how = "each pass replaces by a different value";
   if (state.fed_by) {
     const std::string from = "node '" + session::find_node(nodes, state.fed_by->node)->name + "'";
     how = state.fed_by->state ? from + " writes" : "is '" + state.fed_by->output + "' of " + from;
@@ -106,7 +106,7 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
     findings.push_back(finding(
         Code::kFallback, LogLevel::kInfo, each.where, node.name,
         each.op +
-            " is an operator of your own: what its implementation runs is exported in its place"));
+            " is a custom operator; LEAPP exports the operators that its implementation calls"));
   }
   bool random = false;
   for (const ir::Op& op : pure.graph.ops()) {
@@ -120,8 +120,8 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
     findings.push_back(
         finding(Code::kRandomInside, LogLevel::kWarning, op.source, node.name,
                 op.signature->name + " draws random numbers inside node '" + node.name +
-                    "': the exported model draws its own, so its outputs will differ from those "
-                    "traced. Use eval() or a deterministic policy for export."));
+                    "'. The exported model draws different numbers, so its outputs differ from the "
+                    "traced ones. Use eval() or a deterministic policy for export."));
   }
   return random;
 }

@@ -12,7 +12,7 @@ namespace {
 
 void check(const TensorFunction& function, const ExportOptions& options) {
   require(!is_active(), Code::kStillTracing,
-          "leapp::export_function() needs a session of its own: call leapp::stop() first.");
+          "leapp::export_function() starts its own session. Call leapp::stop() first.");
   require(function != nullptr, Code::kWrongValue, "leapp::export_function() needs a function");
   require(options.passes > 0, Code::kWrongValue,
           "ExportOptions::passes must be positive, found " + std::to_string(options.passes));

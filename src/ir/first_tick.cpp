@@ -19,7 +19,7 @@ class Chooser {
   // Returns a value that is `one` in the first tick and `other` in all later ones.
   ValueId choose(ValueId one, ValueId other) {
     if (one == kNoValue || other == kNoValue) {
-      demand(one == other, "a value is there in one tick and not in another");
+      demand(one == other, "a value exists in one tick but not in another");
       return kNoValue;
     }
     const auto known = chosen_.find({one, other});
@@ -162,7 +162,7 @@ class Chooser {
   }
 
   ValueId select(ValueId one, ValueId other) {
-    demand(rest_.type(one) == rest_.type(other), "a value has another type in the first tick");
+    demand(rest_.type(one) == rest_.type(other), "a value has a different type in the first tick");
     Op op;
     op.signature = where_signature();
     op.arguments = {ValueRef{flag_}, ValueRef{one}, ValueRef{other}};

@@ -91,7 +91,7 @@ using Argument =
 struct Signature {
   struct Parameter {
     std::string name;  ///< "self", "dim", ..
-    std::string type;  ///< as PyTorch prints it: "Tensor", "Tensor?[]", "int[]", "Scalar", ..
+    std::string type;  ///< in PyTorch's notation: "Tensor", "Tensor?[]", "int[]", "Scalar", ..
   };
   std::string name;      ///< "aten::add"
   std::string overload;  ///< "Tensor"; may be empty
@@ -115,9 +115,9 @@ struct Op {
   std::vector<Argument> arguments;  ///< as many as signature->parameters
   std::vector<Result> results;      ///< as many as signature->returns
   SourceLocation source;
-  std::string module_path;  ///< "encoder.layers.0" where a module was running; may be empty
-  /// Specialised: has a data-dependent shape among its arguments, yet works with the traced size
-  /// only.
+  std::string module_path;  ///< the running module, "encoder.layers.0"; may be empty
+  /// Specialised: an argument has a data-dependent shape, but the operation works only with the
+  /// traced size.
   bool fixed_size = false;
   bool random = false;  ///< draws from a generator: no two calls are the same
 

@@ -186,12 +186,12 @@ std::string Contest::try_inputs(Trial trial, std::string_view kind_name, at::Gen
   const std::string inputs = "on inputs that were never traced (" + std::string(kind_name) + ") ";
   const std::string what = difference(trial, trial.traced, random);
   if (!what.empty()) {
-    return inputs + "the model's '" + port_ + "' is not what the traced operators compute: " + what;
+    return inputs + "the model's '" + port_ + "' differs from the traced operators: " + what;
   }
   if (!baked_.empty()) return {};
   const std::string other = difference(trial, call_function(trial), random);
   if (other.empty()) return {};
-  baked_ = inputs + "the function puts out another '" + port_ + "' than its model: " + other;
+  baked_ = inputs + "the function returns a different '" + port_ + "' than its model: " + other;
   return {};
 }
 
@@ -262,7 +262,7 @@ std::string Contest::describe_error(const Trial& trial, std::size_t output, cons
   const double largest = std::abs(comparison.worst.exported - comparison.worst.traced);
   std::ostringstream text;
   if (std::isnan(largest)) {
-    text << "it is not a number";
+    text << "one of the two is NaN";
   } else {
     text << "error " << largest;
   }
@@ -333,7 +333,7 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
     const std::string& name = nodes[i].model.name;
     Contest contest(nodes[i], *engines[i], options);
     if (!contest.is_fair()) {
-      log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
+      log(LogLevel::kDebug, "node '" + name + "' was not tried on other inputs");
       continue;
     }
     const std::string what = try_node(contest, options, began);
@@ -344,14 +344,14 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
                           .where = where,
                           .node = name,
                           .text = "node '" + name + "': " + contest.baked() +
-                                  ". It chooses or computes by something that the trace took for "
-                                  "constant: choose with torch.where(), and let numbers stay "
-                                  "tensors"});
+                                  ". It depends on a value that is constant in the trace. Use "
+                                  "torch.where() for choices, and keep numbers in tensors"});
     }
     if (what.empty()) continue;
-    const std::string text = (where.empty() ? "" : where + ": ") + "node '" + name + "': " + what +
-                             ". The conversion is right near the trace alone: write the line with "
-                             "other operators, or try another export_with, and please report it";
+    const std::string text =
+        (where.empty() ? "" : where + ": ") + "node '" + name + "': " + what +
+        ". The exported model is right only near the trace. Use other operators in this line, or "
+        "try another export_with, and please report it";
     log(LogLevel::kError, Code::kCounterExample, text);
     outcomes[i].passed = false;
     outcomes[i].difference = "'" + contest.port() + "' differs on inputs that were never traced";

@@ -47,12 +47,12 @@ Extent extent_of(const std::vector<ExportedNode>& nodes, const Bundle& bundle, s
   for (std::size_t pass = 0; pass < passes; ++pass) {
     if (repeats(nodes, bundle, wiring, pass, tolerance)) continue;
     return {pass, "in pass " + std::to_string(pass + 1) +
-                      " a node took in something else than its wires carry, as when the program "
-                      "resets its state: trace a run without that"};
+                      " a node received a different value than its wire carries, for example "
+                      "because the program reset its state. Trace a run without a reset"};
   }
   return {passes,
-          "no more passes of every node were kept: run more of them, and see "
-          "leapp.start(max_cached_io=..)"};
+          "no further passes of every node are in memory. Run more passes, or raise max_cached_io "
+          "of leapp.start()"};
 }
 
 void write_ticks(const std::vector<ExportedNode>& nodes, std::size_t ticks,

@@ -50,8 +50,8 @@ std::string why_not_run(const Model& model, bool has_external) {
     return "it is a torch.export program, which only Python can run";
   }
   if (model.backend == "cpp" && find_compiler().empty()) {
-    return "it is C++, and there is no compiler to build it with: install one ('apt-get install "
-           "g++'), or name it with CXX";
+    return "it is C++, but there is no compiler. Install one ('apt-get install g++'), or name it "
+           "with CXX";
   }
   return {};
 }
@@ -143,8 +143,8 @@ Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::pa
                NodeValidation(model.name, node.output_names, tolerance, log_path.string())});
     if (why_not.empty() && node.random) {
       runner.not_compared =
-          "it draws random numbers, so its outputs differ in every run; that its model runs was "
-          "checked, its values were not";
+          "it draws random numbers, so its outputs differ in every run. Its model was run, but its "
+          "values were not compared";
     }
     runner.report.set_precisions(node.output_precisions);
     runner.incoming_wires.resize(model.inputs.size());
@@ -240,10 +240,10 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
   const Node& reader = to.node();
   const Node& source = nodes_[incoming.from].node();
   std::string text =
-      "the pipeline will not repeat what was traced: in pass " + std::to_string(pass_ + 1) +
+      "the pipeline will not repeat the trace: in pass " + std::to_string(pass_ + 1) +
       " of node '" + reader.name + "' its " + (incoming.state != nullptr ? "state '" : "input '") +
-      to.model.inputs[input].name + "' was not what " + to_string(incoming.source) +
-      " had put out" +
+      to.model.inputs[input].name + "' was not the value that " + to_string(incoming.source) +
+      " had returned" +
       (incoming.distance == 0   ? ""
        : incoming.distance == 1 ? " in the pass before"
                                 : " earlier") +
@@ -251,14 +251,14 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
   if (std::abs(reader.completed - source.completed) > 1) {
     text += "Node '" + source.name + "' ran " + std::to_string(source.completed) + " times and '" +
             reader.name + "' " + std::to_string(reader.completed) +
-            " times while tracing, and a bundle runs every node once a tick: trace them so, or "
-            "run the slower one in a bundle of its own.";
+            " times while tracing, but a bundle runs every node once per tick. Run both once per "
+            "tick, or export the slower node as a separate bundle.";
   } else {
-    text += "Something between the passes changes it: move that into a node.";
+    text += "The program changes it between the passes. Move that computation into a node.";
     if (incoming.distance > 0) {
       text +=
-          " Where the program sets it anew, as at the start of an episode, do so at run time with "
-          "InferenceManager.set_input_value().";
+          " If the program sets the state, for example at the start of an episode, call "
+          "InferenceManager.set_input_value() at run time.";
     }
   }
   done_.difference = state::warning(Code::kHandover, incoming.where, reader.name, std::move(text));
@@ -286,8 +286,7 @@ Tensors Roller::inputs_of(const Runner& runner) {
     require(traced.sizes() == at::IntArrayRef(port.shape) &&
                 traced.scalar_type() == interop::to_scalar_type(port.dtype),
             Code::kValidationFailed,
-            "the pass did something else than the one that was exported, and what it keeps does "
-            "not fit that");
+            "the pass differs from the exported one, and its state does not match");
     if (carried.defined()) check_carried(runner, i, traced, carried);
     inputs.push_back(traced);
   }

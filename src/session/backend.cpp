@@ -43,7 +43,7 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   const auto it = known.find(*export_with);
   if (it != known.end()) return it->second;
   throw Error(Code::kUnknownBackend,
-              "export_with='" + *export_with + "' is no backend. There are " +
+              "export_with='" + *export_with + "' is not a backend. Choose from " +
                   join_quoted(std::views::keys(known)) + ", and None for a node without a model.");
 }
 

@@ -25,7 +25,7 @@ at::Tensor handle_for(const at::Tensor& tensor) {
 void check_name_is_new(const SessionNode& node, const std::string& name) {
   if (!node.pass.has(name)) return;
   refuse(Code::kDuplicateName, "Duplicate i/o name '" + name + "' in node '" + node.name +
-                                   "': it was given in this pass already. Names must be unique "
+                                   "': it was already used in this pass. Names must be unique "
                                    "within a node; a pass ends with annotate.output_tensors().");
 }
 

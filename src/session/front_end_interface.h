@@ -19,7 +19,7 @@ namespace leapp::session {
 /// The program's name of one of its tensors.
 struct TensorName {
   std::string name;  ///< for a weight or a state: "encoder.0.weight", "action_manager_action"
-  std::string path;  ///< how the program reaches it: "env.scene['imu'].data"; "" if unknown
+  std::string path;  ///< path in the program: "env.scene['imu'].data"; "" if unknown
 };
 /// By the address of their first element.
 using TensorNames = std::unordered_map<const void*, TensorName>;

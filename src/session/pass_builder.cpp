@@ -26,9 +26,9 @@ VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantic
   const VarId var = known ? *known : data.tape->use(entry.ref);
   if (!depends_on_state(data.tape, node, var)) {
     const char* now_and_then =
-        " In the first pass it did. What a program does in some ticks only, such as computing a "
-        "chunk of actions that later ones consume, is not exported: compute the chunk in a node "
-        "and consume it outside, or keep it and a counter as tensors, chosen by torch.where().";
+        " In the first pass it did. Computation that runs only in some ticks, such as an action "
+        "chunk that later ticks consume, is not exported. Compute the chunk in a node and consume "
+        "it outside, or keep it and a counter in tensors and select with torch.where().";
     refuse(Code::kNotTraced,
            not_traced_text(node.name, entry.name) + (node.complete() ? now_and_then : ""));
   }

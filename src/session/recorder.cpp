@@ -91,19 +91,18 @@ void note_escapes(SessionData& data, const PendingCall& call) {
     data.messages.warn(
         Code::kRandomOutside, "",
         name +
-            " turns random numbers into a number or a choice of branch while a node is open: "
-            "what was drawn now is exported as a constant. Use a deterministic policy for "
-            "export, or pass the draw through annotate.input_tensors().",
+            " converts random numbers to a Python number or a branch while a node is open. The "
+            "numbers drawn now are exported as a constant. Use a deterministic policy for the "
+            "export, or pass them through annotate.input_tensors().",
         call.frame);
   }
   const bool branch = call.traits.escape == trace::Escape::kBranch;
   note_escape(
       data, var, call.node, call.frame, branch ? Code::kBranch : Code::kNumber,
-      name + (branch
-                  ? " turns a traced tensor into True or False: the branch taken now is the only "
-                    "one that is exported. Use torch.where() to keep the choice in the model."
-                  : " turns a traced tensor into a number: whatever is computed from it is "
-                    "exported as a constant. Keep it a tensor to keep it in the model."));
+      name + (branch ? " converts a traced tensor to True or False. Only the branch taken now is "
+                       "exported. Use torch.where() to keep the choice in the model."
+                     : " converts a traced tensor to a number. Results computed from this number "
+                       "are exported as constants. Keep it a tensor to keep it in the model."));
 }
 
 // Called before an operator while recorded passes are under way.

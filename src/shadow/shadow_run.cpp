@@ -33,7 +33,7 @@ void ShadowRun::load(const RuntimeOptions& options) {
       continue;
     }
     nodes_.back().report.not_compared =
-        model.file ? "there is no engine here for its backend, " + model.backend.value_or("none")
+        model.file ? "this machine has no engine for its backend, " + model.backend.value_or("none")
                    : "it has no model";
   }
   const std::optional<FileEntry>& file = bundle_.pipeline.initial_values;

@@ -77,23 +77,22 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
   for (const session::BakedValue& value : baked) {
     if (constants.count(value.var) == 0) continue;
     if (!value.random.empty()) {
-      findings.push_back(
-          warning(Code::kRandomOutside, value.where, node,
-                  value.random + " drew random numbers that node '" + node +
-                      "' uses: the numbers drawn now are exported as a constant. If they are meant "
-                      "to change, pass them through annotate.input_tensors()."));
+      findings.push_back(warning(Code::kRandomOutside, value.where, node,
+                                 value.random + " drew random numbers that node '" + node +
+                                     "' uses. The numbers drawn now are exported as a constant. If "
+                                     "they change, pass them through annotate.input_tensors()."));
       continue;
     }
     const Node* from = find_node(nodes, value.source.node);
     const std::string& name = from == nullptr ? node : from->name;
     const std::string& port = value.source.port;
-    findings.push_back(
-        warning(Code::kForgottenInput, value.where, node,
-                "node '" + node + "' uses a value of node '" + name + "'" +
-                    (port.empty() ? "" : " (" + name + "/" + port + ")") +
-                    " that is not among its inputs: its present value is exported as a constant. " +
-                    (port.empty() ? "Add it to the outputs of '" + name + "', and pass" : "Pass") +
-                    " it through annotate.input_tensors()."));
+    findings.push_back(warning(
+        Code::kForgottenInput, value.where, node,
+        "node '" + node + "' uses a value of node '" + name + "'" +
+            (port.empty() ? "" : " (" + name + "/" + port + ")") +
+            " without declaring it as an input. Its current value is exported as a constant. " +
+            (port.empty() ? "Add it to the outputs of '" + name + "', and pass" : "Pass") +
+            " it through annotate.input_tensors()."));
   }
   return findings;
 }
@@ -114,12 +113,12 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
     if (!sensor.empty()) {
       suspects[store] = {Code::kForgottenInput,
                          (use.copy_of ? " that is a copy of what '" : " that '") + sensor +
-                             "' received, and that is not among its inputs: its present value is "
+                             "' received, without declaring it as an input. Its current value is "
                              "exported as a constant."};
     } else if (was_overwritten(use)) {
       suspects[store] = {Code::kReplaced,
-                         " that the program wrote to after the last traced pass of the node: what "
-                         "it held until then is exported as a constant."};
+                         " that the program changed after the last traced pass of the node. Its "
+                         "earlier value is exported as a constant."};
     }
   }
   if (suspects.empty()) return findings;  // as for nearly every node

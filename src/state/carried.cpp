@@ -78,10 +78,10 @@ class CarriedFinder {
       done_.findings.push_back(
           warning(Code::kAmbiguousConstant, pass().opened_at, node_.name,
                   "node '" + node_.name +
-                      "' writes to a tensor that the program made outside of it after "
-                      "leapp.start() and has let go of since: after a single pass it is taken for "
-                      "scratch memory, which begins each tick as it began here. Trace a second "
-                      "pass to show whether it is, or keep it as state."));
+                      "' writes to a tensor that the program created outside the node after "
+                      "leapp.start() and then released. After a single pass LEAPP treats it as "
+                      "scratch memory, which has the same content at the start of every tick. "
+                      "Trace a second pass to check this, or keep the tensor as state."));
       done_.findings.back().settled_by_another_pass = true;
     }
     std::erase_if(states(), [&](const State& state) {
@@ -176,12 +176,14 @@ class CarriedFinder {
       // A queue moves on by one place in each pass.
       done_.passes = passes + (moved ? 1 : external.sites.size());
       say(Code::kAmbiguousConstant, external,
-          (moved ? std::string(", and the last pass another one of the same value")
-                 : " that the first pass also read elsewhere, where later passes replaced it") +
-              ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
-              " passes. Trace " + std::to_string(done_.passes) + " passes or more, or let " +
+          (moved ? std::string(", and the last pass a different tensor with the same value")
+                 : " that the first pass also read in a second place, in which later passes read a "
+                   "different tensor") +
+              ". LEAPP cannot decide whether it is a constant after " +
+              std::to_string(passes - base_) + " passes. Trace " + std::to_string(done_.passes) +
+              " passes or more, or make " +
               (moved ? "every pass read the same tensor."
-                     : "each place begin with a tensor of its own (.clone())."));
+                     : "each place start with its own tensor (.clone())."));
       return false;
     }
     const std::optional<Source> source = source_of(external);
@@ -196,10 +198,9 @@ class CarriedFinder {
                 "', and pass it through annotate.input_tensors().");
       } else {
         say(Code::kUnknownSource, external,
-            " that changes from pass to pass, and its value does not always come from the same "
-            "place in the pass before, so it cannot be exported as state. Declare it with "
-            "annotate.state_tensors() and annotate.update_state(), or pass it through "
-            "annotate.input_tensors().");
+            " that changes from pass to pass. Different lines of the previous pass compute it, so "
+            "it cannot be exported as state. Declare it with annotate.state_tensors() and "
+            "annotate.update_state(), or pass it through annotate.input_tensors().");
       }
       return false;
     }
@@ -217,16 +218,16 @@ class CarriedFinder {
       if (external.written != kNoId || !has_moved(external)) continue;
       if (std::ranges::none_of(external.sites, is_needed)) continue;
       say(Code::kAmbiguousConstant, external,
-          ", and later passes another one of the same value: it is exported as a constant. If it "
-          "changes, pass it through annotate.input_tensors().");
+          ", and later passes read a different tensor with the same value. It is exported as a "
+          "constant. If it changes, pass it through annotate.input_tensors().");
     }
     const trace::Site* mismatched = find_where(followed_.mismatched, is_needed);
     if (mismatched == nullptr) return true;
     say(Code::kUnknownSource,
         {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
-        " that the program also has under another name in some passes, and not in others, and it "
-        "writes there in place, so that it cannot be exported as state. Let each name have a "
-        "tensor of its own (.clone()), or declare it with annotate.state_tensors().");
+        " that has a second name in the program, but only in some passes. The program writes to it "
+        "in place, so it cannot be exported as state. Give each name its own tensor (.clone()), or "
+        "declare it with annotate.state_tensors().");
     return false;
   }
 
@@ -247,8 +248,8 @@ class CarriedFinder {
     done_.findings.push_back(
         warning(Code::kForeignOutput, pass().opened_at, node_.name,
                 "node '" + node_.name +
-                    "' reads an output of another node that is not among its inputs, and not "
-                    "always that of the tick before: its first value is exported as a constant. "
+                    "' reads an output of another node without declaring it as an input, and not "
+                    "always that of the previous tick. Its first value is exported as a constant. "
                     "Pass it through annotate.input_tensors()."));
     return false;
   }

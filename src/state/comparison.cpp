@@ -67,8 +67,8 @@ class Comparison {
       if (was.kind != is.kind || was.list_size != is.list_size) {
         note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
                  trace::text_of(was) +
-                 " before. If it is state, let it begin with a tensor of the shape it will have, "
-                 "or with as many of them",
+                 " before. If it is state, start it with a tensor of its final shape, or with the "
+                 "final number of tensors",
              b.frame);
         return;
       }
@@ -77,8 +77,8 @@ class Comparison {
       const bool number = is.value.isScalar() || is.value.isTensor();
       note(schema.name() + " got " + name + "=" + trace::text_of(is.value) + ", which was " +
                trace::text_of(was.value) + " before" +
-               (number ? ". A number that changes has to be a tensor to become state (self.count = "
-                         "torch.zeros(())), or an input"
+               (number ? ". A number that changes must be an input, or a tensor that becomes state "
+                         "(self.count = torch.zeros(()))"
                        : ""),
            b.frame, true, schema.name() + " " + name);
     }
@@ -103,10 +103,10 @@ class Comparison {
     if (was_outside != is_outside &&
         trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
       note(b.op.schema().name() +
-               (is_outside ? " reads a tensor from outside where the first pass read a value that "
-                             "it had computed"
-                           : " reads a value that this pass computed where the first one read a "
-                             "tensor from outside") +
+               (is_outside ? " reads a tensor from outside the node, but the first pass read a "
+                             "value that it had computed"
+                           : " reads a value that this pass computed, but the first pass read a "
+                             "tensor from outside the node") +
                describe_argument(old_tape_, first_site, subject_.paths),
            b.frame);
     }
@@ -124,8 +124,8 @@ class Comparison {
       note_own(site);
       return;
     }
-    // A call of our own stands for the node as a whole.
-    note("a tensor from outside that " +
+    // A call without a frame represents the node as a whole.
+    note("a tensor from outside the node that " +
              (b.frame.code == nullptr ? "the node" : b.op.schema().name()) + " reads" +
              describe_argument(old_tape_, first_site, subject_.paths) +
              " changed. If it varies, pass it through annotate.input_tensors()",
@@ -177,7 +177,7 @@ class Comparison {
     if (then == now) {
       then = "that of " + trace::resolve_source(old_tape_.call(old_index).frame).to_string();
     }
-    std::string what = now + " ran where " + then + " ran before";
+    std::string what = now + " ran instead of " + then;
     if (then.empty()) what = now + " ran, which did not run before";
     if (now.empty()) what = then + " did not run, which ran before";
     note("control flow changed: " + what,

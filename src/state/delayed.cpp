@@ -26,9 +26,9 @@ void check_passes(const Node& node, const NodePort& port, std::span<const Node* 
   const std::size_t kept = node.passes.size();
   require(kept >= static_cast<std::size_t>(needed), Code::kDelayTooLong,
           trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
-              ", and the values it begins with were kept in the first " + std::to_string(kept) +
+              ", but its initial values are known only for the first " + std::to_string(kept) +
               (kept == 1 ? " pass" : " passes") +
-              " only. Call leapp.start(max_cached_io=" + std::to_string(needed) +
+              ". Call leapp.start(max_cached_io=" + std::to_string(needed) +
               "), or keep the past values as state of the node with annotate.state_tensors().");
 }
 
@@ -96,8 +96,8 @@ void refuse_delays(const Node& node, std::span<const Node* const> nodes) {
     throw Error(
         Code::kDelayOfOwnModel,
         trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
-            ", and a model of your own cannot be given the state that keeps it until then. Let a "
-            "traced node keep the past values with annotate.state_tensors() and put them out.");
+            ", but LEAPP cannot add state to a model of your own to keep it. Keep the past values "
+            "in a traced node with annotate.state_tensors() and return them as an output.");
   }
 }
 

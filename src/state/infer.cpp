@@ -27,12 +27,12 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
     findings.push_back(
         warning(Code::kFirstTick, differences.front().where, node.name,
                 "the first pass of node '" + node.name +
-                    "' is not like those after it, which agree with each other: the exported node "
-                    "does in its first tick, and in the first after reset(), what that pass did. "
-                    "If the program does so at other times too, choose with torch.where()."));
+                    "' differs from the later ones, which agree. The exported node runs the code "
+                    "of that pass in its first tick and in the first tick after reset(). If the "
+                    "program also runs it at other times, use torch.where()."));
     carried = std::move(*first);
   } else {
-    const std::string advice = first ? "; if only the very first tick differs, trace " +
+    const std::string advice = first ? "; if only the first tick differs, trace " +
                                            std::to_string(first->passes) + " passes or more"
                                      : "";
     for (const Difference& each : differences) {
@@ -73,7 +73,7 @@ void check_undecided(const NodeStates& states) {
     require(trace::depends_on(tape, output.var, varies), Code::kNotTraced,
             trace::line_prefix(states.exported().opened_at) +
                 session::not_traced_text(node.name, output.name) +
-                (node.passes.size() < 2 ? " If it is state, trace a second pass to show it." : ""));
+                (node.passes.size() < 2 ? " If it is state, trace a second pass." : ""));
   }
 }
 

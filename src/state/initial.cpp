@@ -44,10 +44,10 @@ Findings find_initial(std::span<const Node* const> nodes) {
       findings.push_back(warning(
           Code::kFirstTick, node->passes.front().opened_at, node->name,
           "'" + node->name + "/" + input.name + "' began with the tensor that '" + sensor +
-              "' received: the bundle begins with the value that was traced, and not with what '" +
+              "' received. The bundle starts with the traced value, not with the value that '" +
               sensor +
-              "' holds then. Choose inside the node, with torch.where() on a state that tells the "
-              "first tick."));
+              "' has at that time. Choose inside the node, with torch.where() on a state that "
+              "marks the first tick."));
     }
   }
   return findings;

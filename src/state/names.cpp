@@ -36,7 +36,7 @@ std::string identifier_of(const std::string& path) {
 std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
                               const Paths& paths) {
   const trace::Call& call = tape.call(site.call);
-  if (call.frame.code == nullptr) return "";  // a call of our own
+  if (call.frame.code == nullptr) return "";  // a call without a frame
   const at::Tensor tensor = tape.tensor(trace::variable_at(tape, site));
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
   const std::string name = call.op.schema().arguments()[static_cast<std::size_t>(site.arg)].name();

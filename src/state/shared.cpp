@@ -174,10 +174,11 @@ class Sharing {
     }
     const Node& from = source->node();
     if (!trace::same_type(memory.first().found, source->first().left)) {
-      findings.push_back(warning(Code::kSharedShape, reader.passes.front().opened_at, reader.name,
-                                 "node '" + reader.name + "' reads memory that node '" + from.name +
-                                     "' writes, in another shape: its present value is exported as "
-                                     "a constant. Pass it through annotate.input_tensors()."));
+      findings.push_back(
+          warning(Code::kSharedShape, reader.passes.front().opened_at, reader.name,
+                  "node '" + reader.name + "' reads memory that node '" + from.name +
+                      "' writes, with a different shape. Its current value is exported as a "
+                      "constant. Pass it through annotate.input_tensors()."));
       return;
     }
     const std::size_t read = state_of(memory, source);
@@ -188,9 +189,9 @@ class Sharing {
     findings.push_back(warning(Code::kRates, reader.passes.front().opened_at, reader.name,
                                "node '" + reader.name + "' reads memory that node '" + from.name +
                                    "' writes, but " + counts_of(reader, from) +
-                                   ". A bundle runs every node once a tick. Run the slower node in "
-                                   "a bundle of its own, or run it in every tick and keep its last "
-                                   "result with torch.where() on a counter tensor."));
+                                   ". A bundle runs every node once per tick. Export the slower "
+                                   "node as a separate bundle, or run it in every tick and keep "
+                                   "its last result with torch.where() on a counter tensor."));
   }
 
   // Decides about memory that a node writes for others and that no node sets for it: state if the

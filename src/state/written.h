@@ -59,8 +59,9 @@ struct Persistence {
 
 /// End of the warning about memory with unexpected values, after how it is used.
 inline constexpr const char* kForeignWriteText =
-    ", so that it is exported as state; but a later pass found something there that the pass "
-    "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
+    ", so it is exported as state. However, a later pass found a value there that the previous "
+    "pass had not written. If code outside the node changes it, pass it through "
+    "annotate.input_tensors().";
 
 /// Returns the memory that a pass reads states from.
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);

@@ -95,7 +95,7 @@ class SourceCheck {
     literal_.clear();
     if (namespace_follows_) {
       namespace_follows_ = false;
-      if (token.kind != '.') return "it passes all operators around";
+      if (token.kind != '.') return "it uses torch.ops as a value";
       namespace_named_ = true;
       return {};
     }
@@ -112,7 +112,7 @@ class SourceCheck {
       return "it holds an object of a C++ class";
     }
     uses_getattr_ |= word == "getattr";
-    if (last_ == ".") return name_fault(word);  // a word by itself is never an operator
+    if (last_ == ".") return name_fault(word);  // a single word is never an operator
     return is_action(word) ? "its code calls '" + word + "'" : "";
   }
 
@@ -121,10 +121,10 @@ class SourceCheck {
     if (!uses_getattr_) return {};
     const std::string part = literal_text(token);
     if (part.empty() && token.find('\\') != std::string::npos) {
-      return "its code takes attributes by names that cannot be read";
+      return "its code reads attributes whose names cannot be checked";
     }
     literal_ += part;
-    if (literal_ == "ops") return "it passes all operators around";
+    if (literal_ == "ops") return "it uses torch.ops as a value";
     return name_fault(literal_);
   }
 
@@ -201,7 +201,7 @@ std::string find_fault(PyTorchStreamReader& reader) {
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     require(names.insert(lower).second, Code::kBadModel, "it has two records '" + name + "'");
-    if (lower == "model.json") return "it is of a format that libtorch only reads by running it";
+    if (lower == "model.json") return "it has a format that libtorch can read only by running it";
     if (lower.ends_with(".py")) {
       if (std::string fault = source.find_fault(record_text(reader, name)); !fault.empty()) {
         return fault;
@@ -234,12 +234,11 @@ void check_archive(const Model& node, const ModelFile& file) {
   }
   if (fault.empty()) return;
   throw Error(Code::kNotTrusted,
-              "node '" + node.name + "': " + file.path.string() + " is a program, and " + fault +
-                  ", which is not among the operators that do nothing but compute. If you trust "
-                  "whoever made this bundle as you would trust a program of theirs, load it with "
-                  "trust=\"code\" (C++: Trust::kCode; the command: --trust-code); "
-                  "docs/explanation/security.md "
-                  "says what it may do then");
+              "node '" + node.name + "': " + file.path.string() +
+                  " contains executable code: " + fault +
+                  ", which is not on the list of operators that only compute. If you trust its "
+                  "author, load it with trust=\"code\" (C++: Trust::kCode; command: --trust-code); "
+                  "see docs/explanation/security.md");
 }
 
 }  // namespace leapp

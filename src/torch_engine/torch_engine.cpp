@@ -128,7 +128,7 @@ class TorchBinding final : public Binding {
     const Port& port = signature.outputs[index];
     if (!returned.isTensor()) {
       return Failure(Code::kModelMismatch, {"output ", signature.name, "/", port.name,
-                                            " of the TorchScript model is no tensor"});
+                                            " of the TorchScript model is not a tensor"});
     }
     const at::Tensor& value = returned.toTensor();
     at::Tensor& bound = outputs_[index];

@@ -100,7 +100,7 @@ void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>
         found[i].scalar_type() == original.scalar_type() && found[i].sizes() == original.sizes();
     const Port& port = signature.outputs[i];
     require(fits && agree(outputs[i], {original.const_data_ptr(), port.dtype, port.shape}),
-            Code::kNotTranslated, "its output '" + port.name + "' comes out differently");
+            Code::kNotTranslated, "its output '" + port.name + "' differs");
   }
 }
 

@@ -93,7 +93,7 @@ void Purifier::replay(std::int32_t index) {
                                     (where_.known() ? where_.to_string() : "an unknown line") +
                                     " could not be turned into a pure operation: " + reason +
                                     (reason.ends_with('.') ? "" : ".") +
-                                    " Say it with other operators, or try another export_with.");
+                                    " Use other operators, or try a different export_with.");
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
@@ -114,8 +114,8 @@ void Purifier::refuse_alias(std::int32_t index) const {
   throw Error(Code::kNotPure,
               line_prefix(where) + "the node uses a tensor of shape " +
                   c10::str(at::IntArrayRef(tape_.args_of(alias)[1].value.toIntVector())) +
-                  " that lies in the memory around one of its inputs, which is a view of it. Pass "
-                  "it through annotate.input_tensors(), too.");
+                  " whose memory contains one of its inputs, a view. Pass it through "
+                  "annotate.input_tensors(), too.");
 }
 
 void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -165,8 +165,8 @@ std::optional<Inside> Purifier::inside_of(const c10::OperatorHandle& op, torch::
   for (c10::IValue& value : args) value = map_tensors(value, unwrap);
   require(!traits_of(op).counts_lengths || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
           c10::toString(op.operator_name()) + " at " + where_.to_string() +
-              ": the node computes how long the sequences are, and sizes in a model are fixed. "
-              "Give their lengths as numbers, or run over the padded batch and mask the result.");
+              ": the node computes the lengths of the sequences, but sizes in a model are fixed. "
+              "Give the lengths as numbers, or run over the padded batch and mask the result.");
   const NotFunctionalising guard;
   return record_inside(op, args, call_->frame);
 }

@@ -33,7 +33,7 @@ bool rearranges(const jit::Node& node, jit::Stack& stack) {
     return false;
   }
   require(stack.size() == node.outputs().size(), Code::kNotTranslated,
-          "a list has another length than the graph expects");
+          "a list has a different length than the graph expects");
   return true;
 }
 

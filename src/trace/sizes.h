@@ -15,16 +15,16 @@ namespace leapp::trace {
 
 // The warning for a data-dependent size that becomes part of the export.
 inline constexpr const char* kSizeRead =
-    "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()): "
-    "the number is specialised to what it was while tracing. Use torch.where() or a sum over the "
-    "mask to keep sizes fixed.";
+    "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()). "
+    "The size during tracing is exported as a constant. Use torch.where() or a sum over the mask "
+    "to keep sizes fixed.";
 inline constexpr const char* kFixedSize =
-    " works on a tensor with a data-dependent shape, and only with the number of elements that was "
-    "traced: the model is specialised to it. Use torch.where() or a sum over the mask to keep "
-    "sizes fixed.";
+    " reads a tensor with a data-dependent shape and works only with the traced number of "
+    "elements, so the model is specialised to that number. Use torch.where() or a sum over the "
+    "mask to keep sizes fixed.";
 inline constexpr const char* kDynamicPort =
-    " has a data-dependent shape: it is specialised to the one that was traced. Use torch.where() "
-    "or a sum over the mask to keep sizes fixed.";
+    " has a data-dependent shape, so the model is specialised to the traced shape. Use "
+    "torch.where() or a sum over the mask to keep sizes fixed.";
 
 /// The sizes of a call's results that depend on traced values: requested before the call runs,
 /// answered after it without a lock, then noted on the tape.

@@ -176,7 +176,7 @@ class TestTrust:
         made = tmp_path / "made"
         for weights in ({"w": Payload(made)}, {"w": 3}, [torch.ones(4)]):
             message = refusal(one_node(tmp_path, ".pt2", self.former(weights)))
-            assert "it holds an object that" in message
+            assert "an object that" in message
             assert message.endswith("[LP625]")
         assert not made.exists()
 

@@ -37,7 +37,7 @@ class TestNames:
     def test_a_name_of_no_type(self, name: Any) -> None:
         from leapp.utils.tensor_description import map_to_torch_dtype
 
-        with pytest.raises(ValueError, match="no element type"):
+        with pytest.raises(ValueError, match="is not an element type"):
             map_to_torch_dtype(name)
 
     def test_the_installed_version(self) -> None:

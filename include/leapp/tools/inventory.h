@@ -31,7 +31,7 @@ struct ExportedConstant {
   enum class Kind { kTensor, kNumber };
 
   Kind kind = Kind::kTensor;
-  std::string path = {};   ///< how the program reaches it: "env.commands"; empty if unknown
+  std::string path = {};   ///< path in the program: "env.commands"; empty if unknown
   std::string where = {};  ///< the line that reads it: "policy.py:42 in forward"; may be empty
   std::string op = {};     ///< the operator that reads it: "aten::cat"; empty for an output
   DType dtype = DType::kFloat32;

@@ -23,10 +23,10 @@ struct SampleOutcome {
 
 struct NodeOutcome {
   std::string node;
-  bool passed = true;             ///< nothing was found wrong; see not_compared
-  std::string error = {};         ///< why its model could not be run at all; empty when it ran
-  std::string not_compared = {};  ///< why its values were not compared; empty when they were
-  std::string difference = {};    ///< the first: "'y' differs in pass 3"
+  bool passed = true;             ///< no difference was found; see not_compared
+  std::string error = {};         ///< why the model could not be run at all; empty if it ran
+  std::string not_compared = {};  ///< why the values were not compared; empty if they were
+  std::string difference = {};    ///< the first difference: "'y' differs in pass 3"
   std::vector<SampleOutcome> samples = {};
 };
 

@@ -59,9 +59,10 @@ struct OnnxNodeOptions {
     DType dtype = DType::kFloat32;
     Shape shape = {};
   };
-  std::vector<Output> outputs = {};  ///< empty: one, of the type of the operator's first result
-  std::string domain = {};           ///< "" is ONNX's own; others must be known to the engine
-  std::int64_t domain_version = 1;   ///< of `domain`
+  std::vector<Output> outputs =
+      {};                   ///< empty: one output with the type of the operator's first result
+  std::string domain = {};  ///< "" is ONNX's own domain; the engine must support others
+  std::int64_t domain_version = 1;  ///< of `domain`
 };
 
 /// One call of an operator that is being converted.

@@ -33,7 +33,7 @@ _shown: int | None = None
 
 
 def show(verbose: bool | None = None) -> None:
-    """Print all lines of the library, or from warnings on; None keeps the setting."""
+    """Print all lines of the library, or only warnings and errors; None keeps the setting."""
     global _shown
     if _shown is None:
         from . import _runtime
@@ -60,7 +60,7 @@ def emit(level: int, message: str) -> None:
 
 
 def note(message: str) -> None:
-    """Print an INFO line that was logged already, unless it was shown or the program declined."""
+    """Print an INFO line that was only logged, unless the program disabled it."""
     if sys.stderr is None or _shown == DEBUG or _logger.disabled or _logger.level > logging.INFO:
         return
     if not _is_shown(logging.INFO):
@@ -68,7 +68,7 @@ def note(message: str) -> None:
 
 
 def _is_shown(number: int) -> bool:
-    """Tell whether a handler of the program writes lines of that level to the terminal."""
+    """Return whether a handler of the program writes lines of that level to the terminal."""
     logger: logging.Logger | None = _logger
     if not _logger.isEnabledFor(number):
         return False
@@ -82,7 +82,7 @@ def _is_shown(number: int) -> bool:
 
 
 class ProgressBar:
-    """A bar over the nodes being compiled; shown on a terminal once it takes over a second."""
+    """A bar over the nodes being compiled, shown on a terminal after one second."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -107,7 +107,7 @@ class ProgressBar:
         self._write(f"{'█' * filled}{'░' * (_WIDTH - filled)} {done}/{total} {node}")
 
     def clear(self) -> None:
-        """Remove the bar from the terminal if it is there."""
+        """Remove the bar from the terminal if it is shown."""
         if self._shown:
             self._write("")
 

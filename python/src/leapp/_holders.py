@@ -1,8 +1,8 @@
 """The objects of the program that hold tensors, arrays and numbers, with the path to each.
 
-LEAPP looks twice: briefly when a session begins and when a node first opens (:func:`note`), because
-the program may replace what a variable holds, and thoroughly at the end (:func:`look`). It only
-reads (``_walk``), and it keeps no object and no memory alive.
+LEAPP searches twice: briefly when a session begins and when a node first opens (:func:`note`),
+because the program may reassign a variable, and thoroughly at the end (:func:`look`). It only reads
+(``_walk``), and it keeps no object and no memory alive.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _found = Found()
 
 
 def begin() -> None:
-    """Begin a session: look briefly at what the program holds."""
+    """Begin a session with a brief search of the program's objects."""
     global _frames, _brief, _found
     _memory.clear()
     _local.clear()
@@ -45,16 +45,16 @@ def begin() -> None:
 
 
 def remember(value: Any) -> None:
-    """Note a module that was given to an annotate call."""
+    """Record a module that was passed to an annotate call."""
     if issubclass(type(value), torch.nn.Module):
         _given[id(value)] = weakref.ref(value)
 
 
 def note() -> None:
-    """Note what the program holds around a node that opens for the first time.
+    """Record the program's objects around a node that opens for the first time.
 
-    The program waits for it. Objects that were seen before are read again only if a new variable
-    of a function holds them.
+    The program waits for it. Known objects are read again only if a new variable of a function
+    holds them.
     """
     own: list[tuple[list[tuple[str, Any]], int]] = []
     known = len(_memory)
@@ -72,7 +72,7 @@ def note() -> None:
 
 
 def look() -> None:
-    """Find what the program holds now, at the end of a session."""
+    """Find the program's objects at the end of a session."""
     global _found
     walk = Walk(Found())
     roots = _roots()
@@ -85,14 +85,14 @@ def look() -> None:
 
 
 def held_tensors() -> list[Held]:
-    """Return the tensors and arrays that were found, those to be preferred first."""
+    """Return the tensors and arrays that were found, preferred ones first."""
     return _found.tensors
 
 
 def tensor_names() -> dict[int, tuple[str, str]]:
     """Return (name, path) of tensors by the address of their first element.
 
-    Weights and states of the bundle are called by these names.
+    These are the names of weights and states in the bundle.
     """
     names: dict[int, tuple[str, str]] = {}
     for held in _found.tensors:
@@ -102,14 +102,14 @@ def tensor_names() -> dict[int, tuple[str, str]]:
 
 
 def name_of(path: str) -> str:
-    """Return a name for what is reached by a path: ``env.scene['imu'].data`` is scene_imu_data."""
+    """Return a name for a path: ``env.scene['imu'].data`` becomes scene_imu_data."""
     first, *rest = re.findall(r"\w+", path) or [""]
     parts = rest if rest and not rest[0].isdigit() else [first, *rest]
     return "_".join(part.strip("_") for part in parts)
 
 
 def opened(number: int) -> None:
-    """A pass of a node has begun, its first or second."""
+    """Handle the start of a node's first or second pass."""
     if number == 1:
         _owned_arrays.opened()
         note()
@@ -118,7 +118,7 @@ def opened(number: int) -> None:
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
     """Return whether each of these outputs comes from a tensor that an object of the program holds.
 
-    The program may put another tensor there before the next pass, unlike in a function's variable.
+    The program may replace that tensor before the next pass, unlike one in a local variable.
     """
     walk = Walk(Found())
     frames = _trace.Frames().unseen()
@@ -137,10 +137,10 @@ def keeps(outputs: Iterable[torch.Tensor]) -> bool:
 
 
 def path_of_number(value: float) -> str:
-    """Return the path of the only number of that value that the program holds; else ``""``.
+    """Return the path of the only number of that value in the program; otherwise ``""``.
 
-    If there is none, one of the opposite sign counts: ``-env.limit``. What a node found when it
-    opened counts if the program holds no such number by the end.
+    If there is none, one of the opposite sign counts: ``-env.limit``. If the program has no such
+    number at the end, the numbers from the opening of a node count.
     """
     for numbers in (_found.numbers, _brief.found.numbers):
         for sign, number in (("", value), ("-", -value)):

@@ -1,4 +1,4 @@
-"""The dicts and lists in which the program holds what it has, and copies of what is in them."""
+"""The dicts and lists that contain the program's objects, and copies of their contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 
 
 def copy_of(values: Any) -> Copy:
-    """Return what a holder's dict or list has in it now."""
+    """Return the current content of a holder's dict or list."""
     if type(values) is dict:  # most often
         return values.copy()
     if is_a(values, LISTS):
@@ -33,7 +33,7 @@ def _first_of(values: Iterable[Any]) -> list[Any]:
 
 
 def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
-    """Return (key or index, value) of what is in a copy."""
+    """Return (key or index, value) of the items of a copy."""
     return copy.items() if isinstance(copy, dict) else enumerate(copy[1])
 
 
@@ -47,14 +47,14 @@ class Holder(NamedTuple):
     of: Any
 
     def label(self, key: Any) -> str:
-        """Return a name for what is held under a key."""
+        """Return a name for the value under a key."""
         if self.of is None:
             return f"{self.name}[{key!r}]"
         return f"{self.name}.{key}" if self.name else str(key)
 
 
 class Place(NamedTuple):
-    """A value as a snapshot found it."""
+    """A value, as found by a snapshot."""
 
     holder: Holder
     key: Any
@@ -65,7 +65,7 @@ class Place(NamedTuple):
         return self.holder.label(self.key)
 
     def now(self) -> Any:
-        """Return what is there now; None where the program has let go of the place."""
+        """Return the current value; None if the program has released the holder."""
         values = self.holder.values
         try:
             if is_a(values, (dict,)):

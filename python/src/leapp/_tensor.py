@@ -1,9 +1,8 @@
-"""Methods of ``torch.Tensor`` while a session is tracing.
+"""Methods of ``torch.Tensor`` during tracing.
 
-Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph,
-functions that take values out of it are reported, and the session records which tensors are asked
-for their size.
-Showing a value is not using it.
+Traced tensors become traced arrays, indexing by variable numbers stays in the graph, functions that
+take values out of it are reported, and the session records the tensors whose size is read. Printing
+a value does not count as a use.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def patches() -> Iterator[Patch]:
 
 
 def _swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
-    """Exchange what the tensors hold: PyTorch exchanges no tensor that the recorder knows."""
+    """Swap the contents of the tensors: PyTorch does not swap tensors that the recorder knows."""
     t1.data, t2.data = t2.data, t1.data
 
 
@@ -97,13 +96,13 @@ def _noting_size(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -
 
 
 def unobserved(original: Any, *args: Any, **options: Any) -> Any:
-    """Call a function such that the recorder sees nothing of what it does."""
+    """Call a function without recording its operators."""
     with _trace.Unobserved():
         return original(*args, **options)
 
 
 def _as_index(index: Any) -> Any:
-    """Return an index with tensors where traced arrays, their elements and lists of those are."""
+    """Return an index with tensors instead of traced arrays, their elements and lists of them."""
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if isinstance(index, list) and any(isinstance(item, Number) for item in index):

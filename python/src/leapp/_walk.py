@@ -1,4 +1,4 @@
-"""A walk over the objects of the program, to the tensors, arrays and numbers that they hold.
+"""A walk over the program's objects, to the tensors, arrays and numbers in them.
 
 It reads ``__dict__``, slots, closures and Python's own containers, with Python's own functions. It
 never runs a property, ``__getattr__``, ``__eq__``, ``__len__``, ``__iter__`` or any other code of
@@ -91,7 +91,7 @@ def _layout_of(kind: type) -> tuple[Any, list[tuple[str, Any]]]:
 
 
 class Walk:
-    """A breadth-first walk over objects, each visited once."""
+    """A breadth-first walk over objects, which visits each once."""
 
     def __init__(self, found: Found, noting: list[tuple[Any, Held]] | None = None) -> None:
         self.found = found
@@ -104,7 +104,7 @@ class Walk:
         self._todo: collections.deque[tuple[Any, str, str, int]] = collections.deque()
 
     def run(self, roots: Iterable[tuple[str, Any]], most: int, *, again: bool = False) -> None:
-        """Walk from named values over that many objects; `again`: also over those already met."""
+        """Walk from named values over a number of objects; `again` also visits known ones."""
         with torch._C.DisableTorchFunction():  # the program's classes may run code
             self._counts = True
             for name, value in roots:
@@ -192,9 +192,9 @@ class Walk:
         self._meet(type(value), name_of_class(type(value)), "", OTHER)
 
     def _name_weights(self, module: Any) -> None:
-        """Name what a module and those in it own, as ``named_parameters()`` does.
+        """Name the tensors of a module and its submodules, as ``named_parameters()`` does.
 
-        The first name of a shared tensor counts; of several modules, that of the outermost.
+        The first name of a shared tensor counts; for several modules, that of the outermost one.
         """
         todo, own = [(module, "")], dict[int, str]()
         seen: set[int] = set()
@@ -232,7 +232,7 @@ class Walk:
             self._meet(item, f"{function.__name__}()", "", OTHER)
 
     def _visit_class(self, kind: type, path: str) -> None:
-        """Look at the attributes of a class of the program."""
+        """Visit the attributes of a class of the program."""
         functions = (types.FunctionType, staticmethod, classmethod, property)
         items = list(_dict_of_class(kind).items())
         methods = [item for _, item in items if type(item) is types.FunctionType]
@@ -249,7 +249,7 @@ class Walk:
 
 @functools.cache
 def _is_of_program(file: str) -> bool:
-    """Return whether code of that file is the program's, and not of a library."""
+    """Return whether code of that file belongs to the program, and not to a library."""
     return _trace.is_user_code(file)
 
 
@@ -264,7 +264,7 @@ _OF_MODULES = frozenset(torch.nn.Module().__dict__)
 
 
 def _held(value: Any, path: str, kind: int, module: str) -> Held | None:
-    """Return where the elements of a tensor or array are; None if they are in no memory."""
+    """Return the address range of a tensor or array; None if it has no memory."""
     if not issubclass(type(value), (torch.Tensor, np.ndarray)):
         return None
     if issubclass(type(value), np.ndarray):

@@ -14,7 +14,7 @@ namespace {
 std::filesystem::path system_folder() {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  return failed ? std::filesystem::path("/tmp") : folder;  // TMPDIR may name what is not there
+  return failed ? std::filesystem::path("/tmp") : folder;  // TMPDIR may name a missing directory
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
   const int failed = mkdtemp(pattern.data()) != nullptr ? 0 : errno;
   require(failed == 0, Code::kIo,
           parent.string() +
-              ": no folder can be made there: " + std::generic_category().message(failed));
+              ": could not create a directory there: " + std::generic_category().message(failed));
   path_ = pattern;
 }
 

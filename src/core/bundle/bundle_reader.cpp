@@ -103,8 +103,8 @@ class BundleReader {
 
   SystemInformation read_system_information(const YamlNode& node) const {
     check_keys(rule(4), node, "system information", {"leapp config version"});
-    if (node.entries.size() > 1) {  // a file that was cut short has some of them
-      check_keys(rule(4), node, "system information that says more than the config version",
+    if (node.entries.size() > 1) {  // a truncated file has some of them
+      check_keys(rule(4), node, "additional keys in the system information",
                  {"cuda version", "leapp config version", "leapp version", "os", "python version",
                   "torch version"});
     }
@@ -350,15 +350,15 @@ std::string read_whole_file(const std::filesystem::path& path, const BundleOptio
   const std::string name = path.string();
   if (path.extension() != ".yaml") {  // B1
     std::error_code ignored;
-    throw Error(rule(1), name + ": [B1] the name of a bundle's description must end with .yaml" +
+    throw Error(rule(1), name + ": [B1] the file name of a bundle must end with .yaml" +
                              (std::filesystem::is_directory(path, ignored)
-                                  ? "; this is a folder: give the .yaml file in it"
+                                  ? "; this is a directory. Pass the .yaml file in it"
                                   : ""));
   }
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    throw Error(Code::kNotFound, name + ": the bundle's description was not found");
+    throw Error(Code::kNotFound, name + ": the bundle's YAML file was not found");
   }
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(rule(1), name + ": [B1] this is not a regular file");
@@ -382,8 +382,8 @@ Bundle parse_bundle(std::string_view yaml, const std::string& name, const Bundle
   Bundle bundle = BundleReader(root, name).read();
   if (!yaml.ends_with('\n')) {  // B2
     throw Error(rule(2), name +
-                             ": [B2] the file ends in the middle of a line, as one does that was "
-                             "cut short; if it is complete, end it with a line break");
+                             ": [B2] the file ends without a line break, so it may be truncated. "
+                             "If it is complete, add a line break at the end");
   }
   const RuleReporter reporter(
       [&](const FieldPath& path) { return position(name, find_node(root, path)); });

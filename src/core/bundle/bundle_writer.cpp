@@ -71,7 +71,7 @@ void write_model(YamlWriter& yaml, const Model& model) {
   yaml.field(6, "md5sum", text_or_null(file.md5sum));
   yaml.field(6, "sha256sum", text_or_null(file.sha256sum));
   yaml.field(6, "backend", text_or_null(model.backend.value_or("")));
-  yaml.field(6, "warp_segments", "0");  // NVIDIA's leapp has such nodes, we have none
+  yaml.field(6, "warp_segments", "0");  // NVIDIA's leapp writes such nodes, LEAPP does not
   if (model.opset_version) yaml.field(6, "opset_version", std::to_string(*model.opset_version));
   if (model.torch_version) yaml.text_field(6, "torch_version", *model.torch_version);
   if (model.external_data.empty()) return;

@@ -52,7 +52,7 @@ class PortContractParser {
     const std::int64_t size = last_dimension();
     if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == size) return true;
     fail(number, key,
-         std::to_string(numbers.size()) + " numbers for a last dimension of " +
+         std::to_string(numbers.size()) + " numbers, but the last dimension is " +
              std::to_string(size) + "; give one for all, or one for each element");
     return false;
   }
@@ -110,7 +110,7 @@ class PortContractParser {
     }
     for (const double number : *numbers) {
       if (!std::isnan(number)) continue;
-      fail(26, "limits", std::string(key) + " holds NaN, which bounds nothing");
+      fail(26, "limits", std::string(key) + " contains NaN, which is not a limit");
       return false;
     }
     if (!fits(26, "limits", *numbers)) return false;
@@ -248,7 +248,7 @@ std::optional<ContractFault> find_contract_fault(const Port& port, PortSide side
   if (parsed.fault) return std::move(parsed.fault);
   const PortContract& contract = parsed.contract;
   if (side == PortSide::kOutput && contract.max_age_ms) {
-    return ContractFault{rule(27), "max_age_ms", "an output has no age; only inputs do"};
+    return ContractFault{rule(27), "max_age_ms", "only inputs can have max_age"};
   }
   if (side == PortSide::kInput && contract.fallback) {
     return ContractFault{rule(27), "fallback", "an input has no fallback; only outputs do"};

@@ -87,13 +87,14 @@ void verify_bytes(const Bundle& bundle, const NamedFile& file, const FileBytes& 
   sha256.update(text);
   const std::string found = sha256.finish();
   if (found == file.entry->sha256sum) return;
-  throw Error(rule(21),
-              locate_field(bundle.file, file.checksum_field) +
-                  "[B21] SHA256 checksum mismatch for " + file.what + ", " + bytes.path().string() +
-                  ": expected " + file.entry->sha256sum + ", found " + found +
-                  (is_lfs_pointer(text)
-                       ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
-                       : "; the file was changed or damaged after the export: export again"));
+  throw Error(
+      rule(21),
+      locate_field(bundle.file, file.checksum_field) + "[B21] SHA256 checksum mismatch for " +
+          file.what + ", " + bytes.path().string() + ": expected " + file.entry->sha256sum +
+          ", found " + found +
+          (is_lfs_pointer(text)
+               ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
+               : "; the file was changed or damaged after the export. Export the bundle again"));
 }
 
 }  // namespace
@@ -109,17 +110,17 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
   const fs::path home = fs::canonical(base, error);
   const fs::path resolved = error ? fs::path() : fs::canonical(home / path, error);
   if (error) {
-    throw Error(Code::kNotFound, (base / path).string() +
-                                     ": the file was not found; a bundle is only complete "
-                                     "with all files its YAML names");
+    throw Error(Code::kNotFound,
+                (base / path).string() +
+                    ": the file was not found. Copy every file that the bundle's YAML names");
   }
   if (!options.allow_outside_files && !is_inside(resolved, home)) {  // B14
-    throw Error(rule(14),
-                "[B14] " + quote_for_message(path) +
-                    " leaves the bundle's folder through a link, to " +
-                    quote_for_message(resolved.string()) +
-                    "; copy the file into the folder, or allow outside files if you trust this "
-                    "bundle");
+    throw Error(
+        rule(14),
+        "[B14] " + quote_for_message(path) +
+            " leads out of the bundle's directory through a link to " +
+            quote_for_message(resolved.string()) +
+            "; copy the file into the directory, or allow outside files if you trust this bundle");
   }
   if (!fs::is_regular_file(resolved, error)) {  // B14
     throw Error(rule(14),

@@ -48,8 +48,8 @@ LEAPP_EXPORT std::string golden_name(std::size_t tick, bool input, const PortRef
 struct GoldenNotes {
   std::size_t ticks = 0;
   Tolerance tolerance;
-  std::map<std::string, Tolerance> outputs;         ///< "node/port" with a tolerance of its own
-  std::map<std::string, std::string> not_compared;  ///< nodes, and why
+  std::map<std::string, Tolerance> outputs;         ///< "node/port" with its own tolerance
+  std::map<std::string, std::string> not_compared;  ///< nodes, with the reason
 
   LEAPP_EXPORT SafeTensors::Metadata metadata() const;
 };

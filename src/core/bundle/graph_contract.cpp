@@ -131,9 +131,9 @@ std::optional<ContractFault> find_contract_fault(const Bundle& bundle) {
         });
     if (named) continue;
     return ContractFault{rule(29), "command_ranges",
-                         "no input of a kind 'command/..' has an element " +
+                         "no input whose kind is 'command/..' has an element " +
                              quote_for_message(range.element) +
-                             "; give the command its kind and element_names"};
+                             "; set kind and element_names of the command"};
   }
   return std::nullopt;
 }

@@ -22,10 +22,9 @@ SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                 const BundleOptions& options) {
   if (file == nullptr) {
     if (!bundle.pipeline.feedback_flow.empty() && can_run(bundle)) {
-      warn(Code::kNoInitialValues,
-           bundle.file.string() +
-               ": the bundle names no initial values (pipeline.initial_values), so every feedback "
-               "input starts as zeros");
+      warn(Code::kNoInitialValues, bundle.file.string() +
+                                       ": the bundle has no pipeline.initial_values, so every "
+                                       "feedback input starts as zeros");
     }
     return {};
   }

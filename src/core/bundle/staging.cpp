@@ -156,8 +156,9 @@ StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
     // Through a link to a folder, it is the folder that is replaced.
     target_ = fs::weakly_canonical(fs::absolute(target / "").parent_path());
     name_ = target_.filename().string();
-    require(!fs::exists(target_) || fs::is_directory(target_), Code::kWrongValue,
-            target_.string() + ": cannot export here, a file is in the way");
+    require(
+        !fs::exists(target_) || fs::is_directory(target_), Code::kWrongValue,
+        target_.string() + ": cannot export here, because a file has the name of the directory");
     fs::create_directories(target_.parent_path());
   } catch (const fs::filesystem_error& error) {
     fail(target, "cannot export here", error.code().value());
@@ -172,7 +173,7 @@ StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
     }
     if (lock_ >= 0) return;
   }
-  fail(target_, "cannot make a folder to export into", errno);
+  fail(target_, "cannot create a temporary directory for the export", errno);
 }
 
 StagedDirectory::~StagedDirectory() {
@@ -181,15 +182,15 @@ StagedDirectory::~StagedDirectory() {
 }
 
 void StagedDirectory::commit() {
-  demand(!path_.empty(), "a staged folder is committed once");
+  demand(!path_.empty(), "a staged directory is committed once");
   const CommitLock one_at_a_time(target_);
   try {
     for (const auto& entry : fs::directory_iterator(path_)) {
       const fs::path place = target_ / entry.path().filename();
       if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
       throw Error(Code::kIo, place.string() +
-                                 " is a folder, and the export has a file of that name. Move "
-                                 "the folder away; nothing was changed.");
+                                 " is a directory, but the export needs a file of that name. Move "
+                                 "the directory away. Nothing was changed.");
     }
     const bool exists = fs::exists(target_);
     if (exists) fs::permissions(path_, fs::status(target_).permissions());
@@ -252,7 +253,7 @@ bool StagedDirectory::swap_in() {
   if (code == 0) {
     sync_to_disk(target_.parent_path());
     if (const std::error_code error = remove_tree(path_)) {
-      warn(Code::kFormerExport, path_.string() + ": the former export could not be removed (" +
+      warn(Code::kFormerExport, path_.string() + ": the previous export could not be removed (" +
                                     error.message() + "); it is safe to delete");
     }
     return true;

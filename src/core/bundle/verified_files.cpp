@@ -31,7 +31,8 @@ std::shared_ptr<const std::byte> read_whole(int descriptor, std::size_t size,
     const ssize_t count = ::read(descriptor, bytes.get() + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(path);
-    require(count > 0, Code::kIo, path.string() + ": the file was cut short while it was read");
+    require(count > 0, Code::kIo,
+            path.string() + ": the file was truncated while it was being read");
     done += static_cast<std::size_t>(count);
   }
   return {bytes, bytes.get()};
@@ -92,7 +93,7 @@ void FileBytes::require_unchanged() const {
   const bool same = ::fstat(mapped_->get(), &status) == 0 && written_at(status) == written_ &&
                     static_cast<std::size_t>(status.st_size) == size_;
   require(same, Code::kIo,
-          path_.string() + ": the file changed while it was being loaded; load the bundle again");
+          path_.string() + ": the file changed while it was being loaded. Load the bundle again");
 }
 
 std::size_t VerifiedFiles::byte_size() const noexcept {

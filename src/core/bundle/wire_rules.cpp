@@ -139,7 +139,7 @@ class PipelineChecker {
         if (inputs_[{model.name, name}].source.empty()) {  // B16
           reporter_.fail(rule(16), {"models", model.name, "inputs", i, "name"},
                          "the input " + quote_for_message(model.name + "/" + name) +
-                             " has no source: neither a wire nor the pipeline's inputs name it");
+                             " has no source: no wire and no pipeline input names it");
         }
       }
       for (std::size_t i = 0; i < model.outputs.size(); ++i) {
@@ -148,7 +148,7 @@ class PipelineChecker {
           reporter_.fail(rule(19), {"models", model.name, "outputs", i, "name"},
                          "node " + quote_for_message(model.name) +
                              " has unroutable outputs: " + quote_for_message(name) +
-                             " goes nowhere, neither a wire nor the pipeline's outputs name it");
+                             " is not used: no wire and no pipeline output names it");
         }
       }
     }

@@ -113,7 +113,7 @@ std::string describe_cycle(const Bundle& bundle, const std::vector<const Connect
   if (cycle.size() > kMaxEdges) {
     text += "\n  and " + std::to_string(cycle.size() - kMaxEdges) + " more";
   }
-  return text + "\na value from the last tick belongs into feedback_flow";
+  return text + "\nA value from the previous tick belongs in feedback_flow";
 }
 
 std::vector<std::size_t> find_order(const Bundle& bundle,

@@ -94,10 +94,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     input_.renew(mark);
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(mark, "this alias refers to what it is part of");
+    if (found == anchors_.end()) refuse(mark, "this alias refers to a node that contains it");
     charge(mark, found->second.weight);
     if (stack_.size() + found->second.height > limits_.max_depth) refuse_depth(mark);
-    if (expects_key()) refuse(mark, "a key must be a plain word, not an alias");
+    if (expects_key()) refuse(mark, "a key must be a plain string, not an alias");
     YamlNode copy = found->second.node;
     copy.line = mark.line + 1;
     copy.column = mark.column + 1;
@@ -110,7 +110,7 @@ class TreeBuilder : public YAML::EventHandler {
     node.quoted = tag == "!" || tag == "tag:yaml.org,2002:str";
     node.text = value;
     if (expects_key() && value == "<<" && !node.quoted) {
-      refuse(mark, "merged mappings are not part of a bundle; write the keys out");
+      refuse(mark, "a bundle may not contain merge keys (<<); write out the keys");
     }
     finish(std::move(node), anchor);
   }
@@ -160,7 +160,7 @@ class TreeBuilder : public YAML::EventHandler {
     weight_ += weight;
     if (weight_ > limits_.max_nodes) {
       refuse(mark,
-             "more than " + std::to_string(limits_.max_nodes) + " values; this is not a bundle");
+             "more than " + std::to_string(limits_.max_nodes) + " values, the limit for a bundle");
     }
   }
 
@@ -177,7 +177,7 @@ class TreeBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
     if (stack_.size() >= limits_.max_depth) refuse_depth(mark);
     YamlNode node = make(mark, kind);
-    if (expects_key()) refuse(mark, "a key must be a plain word, not a " + describe(node));
+    if (expects_key()) refuse(mark, "a key must be a plain string, not a " + describe(node));
     stack_.push_back({std::move(node), anchor, {}, false});
   }
 
@@ -212,7 +212,7 @@ class TreeBuilder : public YAML::EventHandler {
       parent.expects_value = false;
     } else {
       if (!parent.keys.insert(node.text).second) {
-        fail(file_, node.line, node.column, "the key " + describe(node) + " stands here twice");
+        fail(file_, node.line, node.column, "the key " + describe(node) + " appears twice");
       }
       parent.node.entries.push_back({std::move(node), {}});
       parent.expects_value = true;
@@ -243,14 +243,14 @@ void check_encoding(std::string_view text, const std::string& file) {
   const std::size_t offset = std::min(find_invalid_utf8(text), text.find('\0'));
   if (offset == std::string_view::npos) return;
   const auto [line, column] = line_and_column(text, offset);
-  fail(file, line, column, "the file is not UTF-8 text");
+  fail(file, line, column, "the file is not valid UTF-8");
 }
 
 /// Throws if the text was cut off, which is then the reason of any other error.
 void check_ration(const RationedBuffer& buffer, const std::string& file, const YamlLimits& limits) {
   if (!buffer.is_exhausted()) return;
   fail(file, buffer.last_mark().line + 1, buffer.last_mark().column + 1,
-       "what follows is a list, mapping or text of more than " +
+       "the list, mapping or string that starts here has more than " +
            std::to_string(limits.max_lookahead) + " bytes");
 }
 
@@ -296,7 +296,8 @@ YamlNode parse_yaml(std::string_view text, const std::string& file, const YamlLi
     TreeBuilder second(file, limits, buffer);
     if (parser.HandleNextDocument(second)) {
       const YamlNode extra = second.take_root();
-      fail(file, extra.line, extra.column, "a second document starts here; a bundle has one");
+      fail(file, extra.line, extra.column,
+           "a second YAML document starts here, but a bundle has one");
     }
     check_ration(buffer, file, limits);
     return root;

@@ -48,7 +48,7 @@ LEAPP_EXPORT std::string position(const std::string& file, const YamlNode& node)
 struct YamlLimits {
   std::size_t max_depth = 64;
   std::size_t max_nodes = 2'000'000;
-  std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one text or "[..]"
+  std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one string or "[..]"
 };
 
 /// Parses one document; aliases become copies, which count against the limits. Throws

@@ -47,7 +47,7 @@ BoundPolicy::BoundPolicy(const std::filesystem::path& bundle, const Robot& robot
 
 RobotBinding BoundPolicy::bind_all(const Robot& robot) const {
   require(manager_.device() == "cpu", Code::kControllerOptions,
-          "a controller needs its values on the CPU; let each node run with provider cpu");
+          "a controller needs its values on the CPU; set the provider of every node to cpu");
   RobotBinding binding = bind(manager_.bundle(), robot);
   require_bound(binding, manager_.bundle(), robot);
   return binding;

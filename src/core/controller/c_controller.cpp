@@ -16,7 +16,7 @@ namespace {
 std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
   constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
   if (!(seconds >= 0 && seconds <= kMost)) {
-    throw Error(Code::kControllerOptions, std::string(what) + " is no number of seconds");
+    throw Error(Code::kControllerOptions, std::string(what) + " is not a valid number of seconds");
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds));

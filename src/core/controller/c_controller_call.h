@@ -25,9 +25,9 @@ leapp_status set_sensor(Loop& loop, std::size_t sensor, const double* values, st
   const std::size_t expected = loop.sensor_values(sensor).size();
   if (expected == 0) return no_such("sensor");
   if (count != expected || !(age >= 0)) {
-    return fail(Failure(Code::kPortShape,
-                        "a sensor has as many values as elements, and an age of at least 0 "
-                        "seconds"));
+    return fail(
+        Failure(Code::kPortShape,
+                "a sensor needs one value for each element, and an age of at least 0 seconds"));
   }
   constexpr double kMost = 9.2e9;  // seconds that nanoseconds can count
   loop.set_sensor(sensor, std::span(values, count),

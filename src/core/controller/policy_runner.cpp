@@ -39,8 +39,9 @@ Result<void> PolicyRunner::run() noexcept {
   const Result<void> ticked = manager_.tick();
   if (!ticked || !guards_state_ || manager_.is_state_finite()) return ticked;
   if (const Result<void> undone = manager_.undo_tick(); !undone) return undone;
-  return Failure(Code::kNotFinite,
-                 "the policy's state became NaN or infinite; it is as it was before this tick");
+  return Failure(
+      Code::kNotFinite,
+      "the policy's state became NaN or infinite. It keeps its value from before this tick");
 }
 
 void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {

@@ -39,7 +39,7 @@ std::string schema_of(const std::vector<std::string>& elements) {
 template <typename T>
 void append_number(std::string& json, T number) {
   if (!std::isfinite(number)) {
-    json += "null";  // JSON has no word for it
+    json += "null";  // JSON cannot express it
     return;
   }
   std::array<char, 32> text{};
@@ -208,7 +208,7 @@ void Recorder::give_up(const std::string& why) noexcept {
   failed_.store(true, std::memory_order_release);
   try {
     log(LogLevel::kError, Code::kRecording,
-        file_ + ": the recording ended early: " + why + ". It keeps " +
+        file_ + ": the recording stopped early: " + why + ". It contains " +
             std::to_string(writer_.written()) +
             " messages; later ones are dropped. Free space, or record to another disk, and start "
             "again");

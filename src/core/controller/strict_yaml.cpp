@@ -61,7 +61,7 @@ std::vector<std::string> StrictYaml::names(const YamlNode& node) const {
   for (const YamlNode& item : node.items) {
     names.push_back(text(item));
     if (!seen.insert(names.back()).second) {
-      fail(item, quote_for_message(names.back()) + " stands there twice");
+      fail(item, quote_for_message(names.back()) + " appears twice");
     }
   }
   return names;

@@ -61,7 +61,7 @@ class Supervisor::Impl {
         robot_(robot),
         options_(leapp::checked(robot_, std::move(options))) {
     require(options_.blend_in.count() == 0, Code::kControllerOptions,
-            "a supervisor has its blend_in in its description, for each policy or for all");
+            "set blend_in in the description of the supervisor, for each policy or for all");
     std::vector<PolicyOnRobot> on_robot;
     for (const SupervisedPolicy& policy : supervision_.policies) add_policy(policy, on_robot);
     plan_ = make_supervisor_plan(supervision_, robot_, on_robot, options_);
@@ -219,14 +219,15 @@ void Supervisor::stop() {
 
 Result<void> Supervisor::request(std::size_t policy) noexcept {
   if (policy >= impl_->policies_.size()) {
-    return Failure(Code::kSupervision, "there is no policy of that index; policy() has them");
+    return Failure(Code::kSupervision,
+                   "no policy has that index; use an index that policy() returned");
   }
   impl_->request_.store(policy, std::memory_order_relaxed);
   return {};
 }
 Result<void> Supervisor::set_flag(std::size_t flag, bool value) noexcept {
   if (flag >= impl_->flags_.size()) {
-    return Failure(Code::kSupervision, "there is no flag of that index; flag() has them");
+    return Failure(Code::kSupervision, "no flag has that index; use an index that flag() returned");
   }
   impl_->flags_[flag].store(value ? 1 : 0, std::memory_order_relaxed);
   return {};

@@ -43,8 +43,8 @@ void require_same_elements(const SupervisorPlan& plan, const Supervision& superv
                     " does not drive " + quote_for_message(signal.elements[element]) +
                     " of actuator " + quote_for_message(signal.name) + ", and policy " +
                     quote_for_message(supervision.policies[missing ? 0 : p].name) +
-                    " does. After a switch it would keep a value that no policy is responsible "
-                    "for; export an output for it in both");
+                    " does. After a switch, the actuator would keep a value that no policy "
+                    "controls. Export an output for it in both");
   }
 }
 
@@ -99,8 +99,8 @@ void find_port(ConditionPlan& plan, const SwitchCondition& when, const PolicyOnR
   require(port.dtype == DType::kBool ? !compares : number && compares, Code::kSupervision,
           what + ": " + quote_for_message(when.name) + " is of type " +
               std::string(name_of(port.dtype)) +
-              "; a condition takes a bool as it is, and compares float32, float64, int32 and int64 "
-              "with 'above' or 'below'");
+              "; a condition accepts a bool, or compares float32, float64, int32 and int64 with "
+              "'above' or 'below'");
   choose_element(plan, when, policy.binding.outputs[plan.index].elements, what);
 }
 
@@ -167,8 +167,7 @@ void add_fallback(SupervisorPlan& plan, const Robot& robot, std::span<const Poli
       driven = true;
       require(std::all_of(output.targets.begin(), output.targets.end(), drives), Code::kSupervision,
               what + ": " + output.name +
-                  " drives another actuator as well, and an output has one "
-                  "fallback");
+                  " also drives another actuator, but an output has only one fallback");
       if (std::holds_alternative<Damp>(fallback)) {
         require_damp(output, policies[p].binding.outputs[output.port].kind);
       }

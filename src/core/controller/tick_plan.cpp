@@ -26,8 +26,8 @@ double find_frequency(const Bundle& bundle, const ControllerOptions& options) {
   const auto declared = contract_of(bundle.pipeline).frequency;
   require(declared.has_value(), Code::kControllerOptions,
           bundle.file.string() +
-              ": the bundle does not say how often its policy runs; give the controller a "
-              "frequency, or export with GraphConfigs(frequency=..)");
+              ": the bundle has no frequency. Set the frequency of the policy in the controller, "
+              "or export with GraphConfigs(frequency=..)");
   return *declared;
 }
 
@@ -46,11 +46,10 @@ void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphCont
 void require_numbers_of_elements(const PortBinding& port) {
   if (port.layout.steps == 1 || port.layout.step_stride > port.layout.element_stride) return;
   const auto require_one = [&](const std::vector<double>& numbers, const char* key) {
-    require(
-        numbers.size() <= 1, Code::kNotBound,
-        port.port + ": '" + key +
-            "' has a number for each time step, which a controller cannot keep; give one number "
-            "for all elements, or export the time axis before the elements");
+    require(numbers.size() <= 1, Code::kNotBound,
+            port.port + ": '" + key +
+                "' has a number for each time step, which a controller cannot apply. Give one "
+                "number for all elements, or export the time axis before the elements");
   };
   const Limits limits = port.contract.limits.value_or(Limits{});
   for (const auto& numbers : {limits.lower, limits.upper, limits.rate}) {
@@ -161,7 +160,7 @@ OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robo
 
 void require_damp(const OutputPlan& output, const std::string& kind) {
   require(output.role != Role::kOther || kind == "kd", Code::kNotBound,
-          output.name + ": its fallback is damp, which has no meaning for " +
+          output.name + ": its fallback is damp, which is not defined for " +
               quote_for_message(kind) + "; give numbers, or hold");
   require_measured(output, "to damp");
 }

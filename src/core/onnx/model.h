@@ -98,7 +98,7 @@ struct Node {
   std::string op_type;
   std::string domain;
   std::string name;
-  std::vector<std::string> inputs;  ///< "" stands for an input left out
+  std::vector<std::string> inputs;  ///< "" is an omitted input
   std::vector<std::string> outputs;
   std::vector<Attribute> attributes;
   std::string doc_string;
@@ -134,7 +134,7 @@ struct Graph {
 };
 
 struct Opset {
-  std::string domain;  ///< "" is ONNX's own
+  std::string domain;  ///< "" is ONNX's own domain
   std::int64_t version = 0;
 };
 

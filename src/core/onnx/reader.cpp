@@ -272,7 +272,7 @@ Model parse_model(const Bytes& bytes, const std::string& name) {
     const data_view view(reinterpret_cast<const char*>(bytes.data.get()), bytes.size);
     return Reader(bytes, 0).model(pbf_reader(view));
   } catch (const protozero::exception& error) {
-    refuse(std::string("the bytes do not follow its format (") + error.what() + ")");
+    refuse(std::string("the file is not valid ONNX (") + error.what() + ")");
   } catch (const Error& error) {
     refuse(error.text());
   }
@@ -291,15 +291,16 @@ void load_external_data(Model& model, const std::filesystem::path& folder) {
     const std::filesystem::path relative = std::filesystem::path(place.location).lexically_normal();
     require(relative.is_relative() && !relative.empty() && *relative.begin() != "..",
             Code::kBadModel,
-            "the weight '" + tensor.name + "' lies outside of the model's folder (" +
-                place.location + "), which is not allowed");
+            "the weight '" + tensor.name + "' is outside the model's directory (" + place.location +
+                "), which is not allowed");
     auto [entry, is_new] = files.try_emplace(place.location);
     if (is_new) entry->second = whole_file(folder / relative);
     const Bytes& file = entry->second;
     const std::uint64_t length = place.length != 0 ? place.length : file.size - place.offset;
     require(place.offset <= file.size && length <= file.size - place.offset, Code::kBadModel,
             "the weight '" + tensor.name + "' ends beyond the end of " +
-                (folder / relative).string() + ": the file is truncated or is another file");
+                (folder / relative).string() +
+                ": the file is truncated, or it is a different file");
     tensor.raw = {std::shared_ptr<const std::byte>(file.data, file.data.get() + place.offset),
                   length};
     tensor.external.reset();

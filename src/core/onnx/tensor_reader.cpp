@@ -28,7 +28,7 @@ std::uint64_t number_in(const std::string& value) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size()) {
-    damaged("an external weight has '" + value + "' for a number");
+    damaged("an external weight has '" + value + "', which is not a number");
   }
   return number;
 }

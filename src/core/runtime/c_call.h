@@ -54,7 +54,7 @@ leapp_status guarded(const Call& call) noexcept {
   } catch (const Error& error) {
     return fail(error);
   } catch (const std::bad_alloc&) {
-    return fail(Failure(Code::kNoMemory, "no memory is left"));
+    return fail(Failure(Code::kNoMemory, "out of memory"));
   } catch (const std::exception& error) {
     return fail(Failure(Code::kInternal, error.what()));
   } catch (...) {

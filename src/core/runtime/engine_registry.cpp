@@ -61,7 +61,7 @@ const EnginePlugin& torch_plugin(const std::string& node) {
           "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
           "PyTorch ('pip install torch'), activate the environment that has it, name its folder "
           "(LIBTORCH_ROOT=<torch>, LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', "
-          "which needs none. ");
+          "which does not need it. ");
     }
   }();
   return plugin;

@@ -32,7 +32,7 @@ class GoldenReplay {
     if (result_.left_out.empty()) {
       run_pipeline();
     } else {
-      result_.left_out.emplace_back("the pipeline", "a node of it is not compared");
+      result_.left_out.emplace_back("the pipeline", "one of its nodes is not compared");
     }
     list_outputs_without_values();
     return std::move(result_);
@@ -124,7 +124,7 @@ void GoldenReplay::list_outputs_without_values() {
     for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
       found = found || traces_.output(tick, port) != nullptr;
     }
-    if (!found) result_.left_out.emplace_back(name, "the golden traces hold no value of it");
+    if (!found) result_.left_out.emplace_back(name, "the golden traces contain no value for it");
   }
 }
 

@@ -15,7 +15,8 @@
 namespace leapp {
 namespace {
 
-constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
+constexpr const char* kMovedFrom =
+    "this InferenceManager was moved from; use the one that it was moved to";
 const std::vector<std::string> kNoNames;
 
 Result<void> moved_from() noexcept {
@@ -175,7 +176,7 @@ class InferenceManager::Impl {
   void check_external(std::size_t index, const ConstTensorView& value) {
     const std::string& name = plan().external_inputs[index];
     require(!session_.input_is_bound(index), Code::kBoundPort,
-            "input " + name + " is bound to the caller's memory, which is not written here");
+            "input " + name + " is bound to memory of the caller. Write to that memory instead");
     check_fit(name, session_.input(index), value);
   }
 
@@ -192,11 +193,10 @@ class InferenceManager::Impl {
   Tensor read_last(const std::string& name) const {
     const bool external = names_.find_input(name).has_value();
     if (external && session_.inputs_changed()) {
-      require(
-          kept_tick_ == session_.ticks(), Code::kInnerValue,
-          "values inside merged nodes are not kept: they are computed again when they are asked "
-          "for, and the inputs changed since the last tick. Ask before setting inputs, or load "
-          "the bundle with merge off.");
+      require(kept_tick_ == session_.ticks(), Code::kInnerValue,
+              "values inside merged nodes are computed on request, but the inputs have changed "
+              "since the last tick. Read the value before setting inputs, or load the bundle with "
+              "merge off.");
       return kept_inputs_.at(name);
     }
     return session_.read(session_.before(plan().inputs.at(name)));

@@ -73,7 +73,7 @@ std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep&
   merged.push_back(options.engines.load_merged(part, nodes, step.model,
                                                engine_options(options, part.models[0].name)));
   const std::string difference = find_difference(part, separate, merged);
-  require(difference.empty(), Code::kNotMerged, difference + " comes out differently");
+  require(difference.empty(), Code::kNotMerged, difference + " differs");
   return std::move(merged[0]);
 }
 

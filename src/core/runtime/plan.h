@@ -16,7 +16,7 @@ namespace leapp {
 
 /// One buffer. A producer writes it, and all its consumers read it there.
 struct PlannedValue {
-  std::string name;  ///< "node/port" of the output, or of the input where nothing inside writes it
+  std::string name;  ///< "node/port" of the output, or of the input if nothing inside writes it
   DType dtype = DType::kFloat32;
   Shape shape;
   /// Also read one tick later: it is a pair of buffers that change places after each tick.

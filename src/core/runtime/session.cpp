@@ -24,7 +24,7 @@ std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<En
 }
 
 constexpr const char* kNoPort =
-    "this port belongs to no pipeline: ask the manager for one, with input_port() or output_port()";
+    "this port belongs to no pipeline. Get it from the manager, with input_port() or output_port()";
 
 // A number in a message, without an allocation.
 class Digits {
@@ -205,7 +205,7 @@ Result<void> Session::store(const TensorView& value, const void* host) noexcept 
 Result<void> Session::fetch(const TensorView& value, void* host) const noexcept {
   const std::size_t bytes = value.byte_size();
   if (bytes == 0) return {};
-  if (host == nullptr) return Failure(Code::kWrongValue, "the memory to copy to is a null pointer");
+  if (host == nullptr) return Failure(Code::kWrongValue, "the destination is a null pointer");
   if (memory_) return memory_->copy(host, value.data, bytes, DeviceMemory::Copy::kToHost);
   std::memcpy(host, value.data, bytes);
   return {};
@@ -224,9 +224,10 @@ Result<void> Session::copy_input(std::size_t input, const ConstElements& element
   ExternalInput& external = inputs_[input];
   const std::string& name = plan_.external_inputs[input];
   if (external.bound) [[unlikely]] {
-    return Failure(Code::kBoundPort, {"input ", name,
-                                      " is bound to the caller's memory and cannot be set too; "
-                                      "write that memory and touch() the port"});
+    return Failure(
+        Code::kBoundPort,
+        {"input ", name,
+         " is bound to memory of the caller. Write to that memory and call touch() for the port"});
   }
   const TensorView& port = buffers_.view(external.value, 0);
   if (Result<void> fits = check_elements("input", name, port, external.bytes, elements); !fits) {
@@ -277,7 +278,7 @@ Result<const void*> Session::output_data(std::size_t output, DType dtype) const 
   }
   if (memory_) [[unlikely]] {
     return Failure(Code::kUsage,
-                   {"output ", name, " is not in the host's memory; copy it with get_output()"});
+                   {"output ", name, " is not in host memory; copy it with get_output()"});
   }
   return view.data;
 }

@@ -10,7 +10,7 @@ namespace leapp {
 namespace {
 
 constexpr const char* kTwoThreads =
-    "two threads use this InferenceManager at once; give each thread a manager of its own";
+    "two threads use this InferenceManager at the same time. Create one manager for each thread";
 
 }  // namespace
 
@@ -107,8 +107,9 @@ Result<void> Session::check_finite(std::size_t value, std::size_t half,
   if (all_finite(view.dtype, data, buffers_.byte_size(value))) [[likely]] {
     return {};
   }
-  return Failure(Code::kNotFinite,
-                 {name, " holds NaN or infinity; the state is as it was before this tick"});
+  return Failure(
+      Code::kNotFinite,
+      {name, " contains NaN or infinity. The state keeps its value from before this tick"});
 }
 
 Result<void> Session::run_nodes() noexcept {

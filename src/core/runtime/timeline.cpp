@@ -111,9 +111,8 @@ Result<void> Timeline::finish() noexcept {
   end_.store(true, std::memory_order_release);
   if (worker_.joinable()) worker_.join();
   if (!failed_.load(std::memory_order_acquire)) return {};
-  return Failure(Code::kTimeline, {name_,
-                                   ": the timeline ended early, see the log; its last ticks "
-                                   "are not in it"});
+  return Failure(Code::kTimeline,
+                 {name_, ": the timeline stopped early and lacks the last ticks; see the log"});
 }
 
 std::uint64_t Timeline::dropped() const noexcept {
@@ -192,9 +191,9 @@ void Timeline::give_up(const std::string& why) noexcept {
   failed_.store(true, std::memory_order_release);
   try {
     log(LogLevel::kError, Code::kTimeline,
-        name_ + ": the timeline ended early: " + why +
-            ". Later ticks are not in it. Free space, or write it to another disk");
-  } catch (const std::exception&) {  // no memory for a message: finish() still fails
+        name_ + ": the timeline stopped early: " + why +
+            ". Later ticks are missing. Free space, or write to another disk");
+  } catch (const std::exception&) {  // no memory for a message; finish() still reports the failure
   }
 }
 

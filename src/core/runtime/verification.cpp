@@ -72,8 +72,8 @@ std::string to_string(const Verification& verification) {
   const std::string ticks = std::to_string(verification.ticks) + " golden tick(s)";
   if (!verification.compared()) {
     return text + "WRONG: no value of the " + ticks +
-           " could be compared, so nothing is known about this machine" +
-           tag_of(Code::kNothingCompared) + "\n";
+           " could be compared, so this machine is not verified" + tag_of(Code::kNothingCompared) +
+           "\n";
   }
   if (!verification.passed()) return text + "WRONG: not all of the " + ticks + " were repeated\n";
   return text + "this machine repeats " +

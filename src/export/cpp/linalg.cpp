@@ -90,7 +90,7 @@ void set_info(OpContext& context, std::size_t first) {
   for (std::size_t i = first; i < context.result_count(); ++i) {
     if (!context.is_used(i)) continue;
     context.need(context.result_dtype(i) == DType::kInt32 && i + 1 == context.result_count(),
-                 "the factors that it leaves behind are used");
+                 "the factors that it returns are used");
     context.set(i, filled(std::int64_t{0}, DType::kInt32, context.result_shape(i)));
   }
 }

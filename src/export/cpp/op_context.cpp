@@ -17,8 +17,7 @@ bool has_type(DType dtype) {
 void check_port(const std::string& name, DType dtype) {
   require(has_type(dtype), Code::kNoCpp,
           "the port '" + name + "' is " + std::string(name_of(dtype)) +
-              ", which C++ has no type for. Convert it to float32 before, or use "
-              "export_with='onnx'.");
+              ", which has no C++ type. Convert it to float32 first, or use export_with='onnx'.");
 }
 
 template <typename T>
@@ -88,7 +87,7 @@ Value ValueMap::constant(ir::ValueId id) {
           "a constant " +
               (graph_.value(id).name.empty() ? "" : "'" + graph_.value(id).name + "' ") + "is " +
               std::string(name_of(blob.type.dtype)) +
-              ", which C++ has no type for. Use export_with='onnx'.");
+              ", which has no C++ type. Use export_with='onnx'.");
   const std::optional<Value> number = number_of(blob);
   return number ? *number : program_.read(program_.add_weight(blob, graph_.value(id).name));
 }

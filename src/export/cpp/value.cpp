@@ -71,7 +71,7 @@ std::string integer_text(std::int64_t number, DType dtype) {
     default:
       break;
   }
-  demand(false, "a number of a type that C++ has no integer for");
+  demand(false, "a number whose type has no C++ integer");
   return {};
 }
 

@@ -162,7 +162,7 @@ void convert_c2r(OpContext& context) {
   const Dims dims = transformed_dims(context, pair.real.rank());
   const std::int64_t length = context.integer("last_dim_size");
   context.need(length <= 4 * kMaxMatrix, "its length of " + std::to_string(length) +
-                                             " is beyond what is built as a matrix product");
+                                             " is longer than LEAPP exports as a matrix product");
   for (std::size_t i = 0; i + 1 < dims.size(); ++i) {
     pair = transform(pair, dims[i], pair.real.size(dims[i]), false);
   }

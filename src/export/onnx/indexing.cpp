@@ -17,8 +17,8 @@ bool is_mask(Value index) {
 std::vector<Value> positions_of(OpContext& context, Value mask) {
   const auto bits = constant_ints(mask);
   context.need(bits.has_value(),
-               "it selects by a mask that is computed, so the size of its result is only known "
-               "when running, and what is done with it needs to know that",
+               "it selects by a computed mask, so the size of its result is known only at run "
+               "time, and later operators need that size",
                "Use torch.where(mask, x, other), which keeps the shape.");
   std::vector<Dims> positions(mask.shape().size());
   for (std::size_t i = 0; i < bits->size(); ++i) {
@@ -103,11 +103,11 @@ Value convert_bincount(OpContext& context) {
   const Value x = context.tensor("self");
   const Type type = context.result_type();
   const std::int64_t bins = type.shape.at(0);
-  context.need(context.integer("minlength") >= bins,
-               "it has as many bins as the largest number says, a size that is only known when "
-               "running",
-               "Say torch.bincount(x, minlength=n) with an n above all numbers, or use "
-               "torch.zeros(n).scatter_add(0, x, torch.ones_like(x)).");
+  context.need(
+      context.integer("minlength") >= bins,
+      "the number of its bins is the largest value plus one, which is known only at run time",
+      "Use torch.bincount(x, minlength=n) with an n above all values, or "
+      "torch.zeros(n).scatter_add(0, x, torch.ones_like(x)).");
   if (x.count() == 0 || bins == 0) return full(context.builder(), type, 0);
   const Value index = cast(x, DType::kInt64);
   const Value weights = context.optional_tensor("weights");

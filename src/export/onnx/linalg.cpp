@@ -141,7 +141,7 @@ Value as_matrices(OpContext& context, Value x) {
   context.need(std::max(rows, columns) <= kMaxMatrixSize || std::min(rows, columns) <= 4,
                "matrices of " + std::to_string(rows) + " x " + std::to_string(columns) +
                    " are beyond the " + std::to_string(kMaxMatrixSize) + " x " +
-                   std::to_string(kMaxMatrixSize) + " that are written out for ONNX");
+                   std::to_string(kMaxMatrixSize) + " that LEAPP exports to ONNX");
   const std::int64_t batch = element_count(Shape(x.shape().begin(), x.shape().end() - 2));
   return reshape(cast(x, DType::kFloat64), {batch, rows, columns});
 }

@@ -5,9 +5,9 @@ namespace leapp::onnx_export {
 namespace {
 
 void refuse(OpContext& context) {
-  context.fail("it draws random numbers, and an ONNX model cannot repeat PyTorch's",
-               "Draw the noise outside of the node and pass it in as an input, or put the model "
-               "in eval mode.");
+  context.fail(
+      "it draws random numbers, and an ONNX model cannot repeat PyTorch's",
+      "Draw the noise outside the node and pass it as an input, or put the model in eval mode.");
 }
 
 Value convert_dropout(OpContext& context) {

@@ -131,7 +131,7 @@ class Network {
   std::vector<Value> run_layer_by_steps(std::int64_t layer, Value x, Value hidden, Value cell) {
     const std::int64_t time = x.size(0);
     context_.need(time * layers_ * directions() <= kMaxSteps,
-                  "it would be written out in " + std::to_string(time * layers_ * directions()) +
+                  "it would be unrolled into " + std::to_string(time * layers_ * directions()) +
                       " steps, because ONNX Runtime has no such operator for it",
                   "Convert to float32 and leave out proj_size, or use a shorter sequence.");
     std::vector<Value> outputs;

@@ -250,10 +250,10 @@ Value fill_masked(OpContext& context, Value x, const std::vector<Value>& indices
   const bool same_for_all = values.rank() <= behind ||
                             (values.rank() == behind + 1 && values.size(0) == 1 && first == 0) ||
                             values.count() == 1;
-  context.need(same_for_all,
-               "it writes as many values as a computed mask selects, a number that is only known "
-               "when running",
-               "Use torch.where(mask, values, x) with values of the full shape.");
+  context.need(
+      same_for_all,
+      "it writes as many values as a computed mask selects, which is known only at run time",
+      "Use torch.where(mask, values, x) with values of the full shape.");
   const Value fill = values.count() == 1 ? reshape(values, {}) : values;
   return where(reshape(mask, shape),
                accumulate ? x + fill : expand(fill, broadcast(fill.shape(), x.shape())), x);

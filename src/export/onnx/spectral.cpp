@@ -22,11 +22,11 @@ Value symmetric(Value a, bool upper) {
 }
 
 void refuse_vectors(OpContext& context, const char* what) {
-  context.fail(std::string("its ") + what +
-                   " are only defined up to their signs, and ONNX would choose other ones than "
-                   "PyTorch",
-               "Use the values only, or where signs cancel (U @ Vh, V @ diag(w) @ V.mT), or export "
-               "the node with export_with='jit'.");
+  context.fail(
+      std::string("its ") + what +
+          " are defined only up to their signs, and ONNX would choose other signs than PyTorch",
+      "Use only the values, use products in which the signs cancel (U @ Vh, V @ diag(w) @ V.mT), "
+      "or export the node with export_with='jit'.");
 }
 
 using Vectors = FreeVectors::Axis;
@@ -63,7 +63,7 @@ void set_singular_vectors(OpContext& context, Value a) {
                                                      {context.op().result(2), Vectors::kRows}});
   if (!cancel) refuse_vectors(context, "singular vectors");
   context.need(a.size(1) == a.size(2) || !context.flag("full_matrices"),
-               "it also wants vectors that belong to no singular value",
+               "it also returns vectors that belong to no singular value",
                "Pass full_matrices=False.");
   const bool wide = a.size(1) < a.size(2);
   const Value tall = wide ? matrix_transpose(a) : a;

@@ -88,7 +88,7 @@ Value* Lowering::value(ir::ValueId id) {
 
 // A constant is read where it is first used; attributes are shared, so no element is copied.
 Value* Lowering::constant(ir::ValueId id) {
-  demand(source_.is_constant(id), "a graph's op reads a value that nothing defined");
+  demand(source_.is_constant(id), "an operator reads an undefined value");
   const ir::Value& info = source_.value(id);
   const std::string name = identifier(
       info.name.empty() ? "constant_" + std::to_string(info.index) : info.name, attributes_);

@@ -123,7 +123,8 @@ NativeBuild build_native(const fs::path& yaml, const NativeOptions& options) {
   fs::rename(library, target / record.library, failed);
   if (!failed) fs::rename(folder.path() / "record.json", record_file, failed);
   require(!failed, Code::kIo,
-          target.string() + ": what was built could not be put in place: " + failed.message());
+          target.string() +
+              ": the compiled library could not be moved to its place: " + failed.message());
 
   NativeBuild built = {target / record.library, record_file, record.compiler, record.target, {}};
   for (const Model* model : models) built.nodes.push_back(model->name);

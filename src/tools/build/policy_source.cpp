@@ -23,10 +23,11 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
                                           const BundleOptions& options) {
   const Bundle bundle = read_bundle(yaml, options);
   for (const Model& model : bundle.models) {
-    require(model.backend == "cpp" && model.file, Code::kNothingToBuild,
-            yaml.string() + ": node '" + model.name + "' is not C++, but '" +
-                model.backend.value_or("no model") +
-                "', so the policy cannot be C++ as a whole; export it with export_with=\"cpp\"");
+    require(
+        model.backend == "cpp" && model.file, Code::kNothingToBuild,
+        yaml.string() + ": node '" + model.name + "' is not C++, but '" +
+            model.backend.value_or("no model") +
+            "', so the policy cannot be written as C++. Export this node with export_with=\"cpp\"");
   }
   const VerifiedFiles files(bundle, yaml.parent_path(), options);
   const auto& values = bundle.pipeline.initial_values;

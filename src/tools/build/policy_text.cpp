@@ -51,7 +51,7 @@ const char* element_type(DType dtype) {
     case DType::kUInt16:
     case DType::kFloat16:
     case DType::kBFloat16:
-      return "std::uint16_t";  // the bits, where C++ has no such number
+      return "std::uint16_t";  // as bits, for values without a C++ literal
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E5M2:
       return "std::uint8_t";

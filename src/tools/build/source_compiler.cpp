@@ -19,7 +19,7 @@ namespace leapp {
 namespace {
 
 constexpr const char* kNoneThere =
-    "there is no C++ compiler: install one ('apt-get install g++'), or name it with CXX";
+    "there is no C++ compiler. Install one ('apt-get install g++'), or name it with CXX";
 
 bool is_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
@@ -99,7 +99,7 @@ void compile_sources(const std::vector<std::filesystem::path>& sources,
   std::filesystem::remove(output, ignored);
   require(status >= 0, Code::kNoCompiler, "the compiler '" + compiler + "' could not be run");
   require(status == 0, Code::kNoCompiler,
-          "'" + compiler + "' refused " + sources.front().filename().string() + ": " + said);
+          "'" + compiler + "' failed on " + sources.front().filename().string() + ": " + said);
 }
 
 }  // namespace leapp

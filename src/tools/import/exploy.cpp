@@ -62,12 +62,12 @@ class ExployReader {
     deployment_.frequency = fields_.positive("update_rate");
     if (!deployment_.frequency) {
       notes_.push_back(
-          "the file has no update_rate: nothing says how often the policy runs "
-          "(--set update_rate=50)");
+          "the file has no update_rate, so the frequency of the policy is unknown (--set "
+          "update_rate=50)");
     }
     add_configs(draft_.configs(), deployment_, inputs);
     if (!policy_.recurrent().empty()) {
-      notes_.push_back("memory of the model is state of the bundle, and starts as zeros");
+      notes_.push_back("the model's memory becomes state of the bundle and starts as zeros");
     }
     return std::move(draft_);
   }

@@ -105,7 +105,7 @@ std::vector<std::string> Fields::texts(const std::string& key, const std::string
   std::vector<std::string> parts = split(without_brackets(text(key, what)), ",");
   if (parts.size() > kMaxList) {
     fail(Code::kBadKey, key,
-         "has " + std::to_string(parts.size()) + " values, and at most " +
+         "has " + std::to_string(parts.size()) + " values, but the limit is " +
              std::to_string(kMaxList) + " are read");
   }
   for (const std::string& part : parts) {
@@ -132,7 +132,7 @@ std::vector<std::vector<double>> Fields::nested(const std::string& key, const st
                  (bounds == Bounds::kFinite ? "finite numbers" : "numbers") +
                  " that a float32 can hold: " + what);
       }
-      if (entry.size() == kMaxList) fail(Code::kBadKey, key, "has more values than are read");
+      if (entry.size() == kMaxList) fail(Code::kBadKey, key, "has too many values");
       entry.push_back(*value);
     }
   }

@@ -58,7 +58,7 @@ class UnitreeReader {
       file_.fail(Code::kBadKey, *file_.find(key),
                  "'" + std::string(key) + "' has " + std::to_string(values.size()) +
                      " values, expected at least " + std::to_string(needed) +
-                     ": it is in the order of the SDK's motors, and joint_ids_map names motor " +
+                     ". It is in the order of the SDK's motors, and joint_ids_map names motor " +
                      std::to_string(needed - 1));
     }
     return motors_.from_motors(values);
@@ -72,7 +72,7 @@ class UnitreeReader {
       if (static_cast<std::size_t>(id) >= motors_.count()) {
         fields.fail(Code::kBadKey, *fields.find("joint_ids"),
                     "'" + fields.path_of("joint_ids") + "' has " + std::to_string(id) +
-                        ", and the policy knows " + std::to_string(motors_.count()) + " joints");
+                        ", but the policy supports " + std::to_string(motors_.count()) + " joints");
       }
     }
     return ids;
@@ -86,7 +86,7 @@ class UnitreeReader {
       if (type != "JointPositionAction" && type != "JointVelocityAction") {
         actions.fail(Code::kBadKey, entry.key,
                      "the action term '" + type +
-                         "' is not known; expected JointPositionAction or JointVelocityAction");
+                         "' is unknown; expected JointPositionAction or JointVelocityAction");
       }
       add_drives(actions.mapping(type, "its settings"), type == "JointVelocityAction");
     }
@@ -100,7 +100,8 @@ class UnitreeReader {
             Code::kPolicyMismatch,
             settings_.file() + ": the actions drive " + std::to_string(deployment_.drives.size()) +
                 " joints, but the model's output '" + action.name + "' has " +
-                std::to_string(size_of_port(action)) + " elements: these are of another policy");
+                std::to_string(size_of_port(action)) +
+                " elements. The file belongs to a different policy");
   }
 
   void add_drives(const YamlFields& term, bool velocity) {
@@ -151,7 +152,7 @@ class UnitreeReader {
     if (groups.size() > 1) {
       observations.fail(Code::kBadKey, observations.node(),
                         "the observations have several groups ('" + groups[0] + "', '" + groups[1] +
-                            "'): policies of one observation can be imported");
+                            "'), but only policies with one observation can be imported");
     }
     return observations.mapping(groups[0], "the observation terms");
   }
@@ -241,22 +242,22 @@ class UnitreeReader {
   void say_unitree_notes() {
     std::vector<std::string>& notes = deployment_.notes;
     notes.push_back(
-        "stiffness and damping are in the SDK's order of motors, pose, scale and offset in the "
-        "policy's; all ports have the SDK's, and joint_ids_map is applied inside");
-    notes.push_back("numbers of the file have three significant digits");
+        "stiffness and damping are in the SDK's motor order; pose, scale and offset are in the "
+        "policy's order. All ports are in the SDK's order; the bundle applies joint_ids_map");
+    notes.push_back("numbers in the file have three significant digits");
     const bool has_history = std::any_of(deployment_.terms.begin(), deployment_.terms.end(),
                                          [](const Term& term) { return term.ages.size() > 1; });
     if (has_history) {
       notes.push_back(deployment_.time_major
-                          ? "histories are stacked frame by frame (use_gym_history), the oldest "
-                            "first, and start filled with the first frame"
-                          : "histories are stacked term by term, the oldest frame first, and start "
+                          ? "histories are stacked frame by frame (use_gym_history), oldest first, "
+                            "and start filled with the first frame"
+                          : "histories are stacked term by term, oldest frame first, and start "
                             "filled with the first frame");
     }
     if (!settings_.has("joint_names")) {
       notes.push_back(
-          "the file does not name the joints: they are motor_<number> (--set joint_names=.. by "
-          "ascending motor)");
+          "the file does not name the joints, so they are named motor_<number> (--set "
+          "joint_names=.. by ascending motor)");
     }
   }
 

@@ -57,7 +57,8 @@ void check_target(const Bundle& bundle, const std::filesystem::path& target) {
   const auto folder = std::filesystem::absolute(bundle.file, ignored).parent_path();
   require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot merge " + bundle.file.string() + " into " + target.string() +
-              ", the folder it lies in: it would be overwritten; name another folder");
+              ", the directory that contains it, because it would be overwritten. Choose a "
+              "different directory");
 }
 
 // The port as the merged node has it: another name, the same meaning.

@@ -127,7 +127,7 @@ void write_policy(const std::filesystem::path& yaml, const std::filesystem::path
       whole, {{&split.node, &split.model}, {&node, &model}, {&join.node, &join.model}}, signature);
   rename_values(merged.graph, {{signature.inputs[0].name, "obs"},
                                {signature.outputs[0].name, "actions"},
-                               {"obs", "%inner obs"},  // where a model uses these names inside
+                               {"obs", "%inner obs"},  // if a model uses these names internally
                                {"actions", "%inner actions"}});
   merged.metadata = metadata_of(policy, node.name);
   onnx::write_model(merged, file);

@@ -80,7 +80,7 @@ void McapReader::read_chunk(std::string_view content, const OnMessage& on_messag
   const std::string_view compression = cursor.text();
   if (!compression.empty()) {
     fail("its chunks are compressed with " + std::string(compression) +
-         "; `mcap compress --compression none` undoes it");
+         "; remove it with `mcap compress --compression none`");
   }
   McapCursor records{cursor.bytes(cursor.number<std::uint64_t>())};
   while (records.good && !records.rest.empty()) {
@@ -88,7 +88,7 @@ void McapReader::read_chunk(std::string_view content, const OnMessage& on_messag
     const std::string_view record = records.bytes(records.number<std::uint64_t>());
     if (records.good && opcode != mcap::kChunk) read_record(opcode, record, on_message);
   }
-  if (!cursor.good || !records.good) fail("a chunk is shorter than it says");
+  if (!cursor.good || !records.good) fail("a chunk is shorter than its header declares");
 }
 
 void McapReader::read_channel(std::string_view content) {
@@ -103,7 +103,7 @@ void McapReader::read_channel(std::string_view content) {
     const std::string_view key = pairs.text();
     channel.metadata[std::string(key)] = pairs.text();
   }
-  if (!cursor.good || !pairs.good) fail("a channel is shorter than it says");
+  if (!cursor.good || !pairs.good) fail("a channel is shorter than its header declares");
   channels_[id] = std::move(channel);
 }
 

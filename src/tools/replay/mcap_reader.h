@@ -14,7 +14,7 @@ namespace leapp {
 
 struct McapChannel {
   std::string topic;
-  std::string encoding;  ///< of its messages: "json"
+  std::string encoding;  ///< format of its messages: "json"
   std::map<std::string, std::string> metadata;
 };
 

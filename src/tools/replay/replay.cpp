@@ -79,9 +79,9 @@ class Replayer {
     });
     if (report_.ticks == 0) {
       fail(options_.policy.empty()
-               ? "it holds no tick of this bundle's ports; a supervisor's recording needs the name "
-                 "of a policy"
-               : "it holds no tick of a policy " + quote_for_message(options_.policy));
+               ? "it contains no tick of this bundle's ports. For a recording of a supervisor, "
+                 "give the name of a policy"
+               : "it contains no tick of a policy " + quote_for_message(options_.policy));
     }
     return report_;
   }
@@ -121,7 +121,7 @@ class Replayer {
     }
     const auto tick = message["tick"].get<std::uint64_t>();
     if (tick != tick_ && (!inputs_.empty() || !outputs_.empty())) {
-      fail("tick " + std::to_string(tick_) + " has not all of its values: the writer was too slow");
+      fail("tick " + std::to_string(tick_) + " is incomplete, because the recorder was too slow");
     }
     tick_ = tick;
     (input ? inputs_ : outputs_)[port] = to_values(message["values"]);
@@ -149,7 +149,7 @@ class Replayer {
     const Port& port = *manager_.bundle().find_input(*parse_port_ref(name));
     const bool is_float = port.dtype == DType::kFloat32 || port.dtype == DType::kFloat64;
     if (!is_float || static_cast<std::int64_t>(values.size()) != element_count(port.shape)) {
-      fail(name + " has " + std::to_string(values.size()) + " values, the bundle wants " +
+      fail(name + " has " + std::to_string(values.size()) + " values, but the bundle needs " +
            std::string(name_of(port.dtype)) + " " + to_string(port.shape));
     }
     return to_tensor(port, values);

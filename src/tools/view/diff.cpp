@@ -189,7 +189,7 @@ class Differ {
     if (operators(former) != operators(latter)) {
       const std::string now = std::to_string(latter.operators.size()) + " operators";
       add(DiffKind::kNode, after.name + ": its operators", count,
-          now == count ? count + ", other ones" : now);
+          now == count ? count + ", different ones" : now);
     }
     if (former.code != latter.code) {
       add(DiffKind::kNode, after.name + ": its code", std::to_string(former.code.size()) + " bytes",

@@ -148,7 +148,7 @@ ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
                       const BundleOptions& options) {
   ModelFacts facts;
   if (!model.file) {
-    facts.remarks.emplace_back("this node has no model: it is described, but cannot run");
+    facts.remarks.emplace_back("this node has no model, so it cannot run");
     return facts;
   }
   try {

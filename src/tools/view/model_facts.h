@@ -15,8 +15,8 @@ namespace leapp::view {
 /// An operator of a model.
 struct Operator {
   std::string type;    ///< "Gemm", "aten.linear.default"
-  std::string name;    ///< of the ONNX node
-  std::string from;    ///< what it was exported from: "aten::linear"
+  std::string name;    ///< name of the ONNX node
+  std::string from;    ///< original operator: "aten::linear"
   std::string module;  ///< the path of the module that called it: "actor.0"
   std::string where;   ///< the user's line: "walk.py:12 in forward"
   std::vector<std::string> inputs;

@@ -16,7 +16,7 @@ void check_size(const Bundle& bundle) {
   }
   require(bundle.models.size() <= kMaxDrawnModels && wires <= kMaxDrawnWires, Code::kWrongValue,
           "this bundle has " + std::to_string(bundle.models.size()) + " nodes and " +
-              std::to_string(wires) + " wires; pictures are drawn up to " +
+              std::to_string(wires) + " wires; the limit for pictures is " +
               std::to_string(kMaxDrawnModels) + " nodes and " + std::to_string(kMaxDrawnWires) +
               " wires");
 }

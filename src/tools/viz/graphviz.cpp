@@ -59,7 +59,8 @@ const Library& library() {
     find(handle, "agclose", functions.agclose);
     find(handle, "agseterrf", functions.agseterrf);
     functions.context = functions.gvContext();
-    require(functions.context != nullptr, Code::kNotDrawn, "cannot draw: Graphviz does not start");
+    require(functions.context != nullptr, Code::kNotDrawn,
+            "cannot draw: Graphviz could not be started");
     return functions;
   }();
   return loaded;
@@ -88,7 +89,7 @@ std::string render(const std::string& dot, const std::string& format) {
   graphviz.agseterrf(&note_complaint);
   const std::unique_ptr<Graph, int (*)(Graph*)> graph(graphviz.agmemread(dot.c_str()),
                                                       graphviz.agclose);
-  if (!graph) fail("does not accept the description");
+  if (!graph) fail("cannot parse the graph");
   if (graphviz.gvLayout(graphviz.context, graph.get(), "dot") != 0) fail("cannot lay it out");
   char* data = nullptr;
   std::size_t length = 0;

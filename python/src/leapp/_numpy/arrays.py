@@ -1,10 +1,10 @@
 """NumPy arrays whose memory is traced.
 
-``Tensor.numpy()`` of a traced tensor gives a :class:`TracedArray`: an ordinary array over the same
-memory that remembers its tensor. Views of it remember the view of the tensor, calls on it are
-recorded (``calls``), and what takes its values out of the graph is named with the user's
-line. The compiled module also knows traced memory by its address, so that ``torch.from_numpy`` of
-any array over it is traced as well.
+``Tensor.numpy()`` of a traced tensor returns a :class:`TracedArray`: an ordinary array over the
+same memory with a reference to its tensor. Its views refer to the corresponding view of the tensor,
+calls on it are recorded (``calls``), and code that takes its values out of the graph is reported
+with the user's line. The compiled module also knows traced memory by its address, so
+``torch.from_numpy`` of any array over it is traced too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
 
 
 def reset() -> None:
-    """Forget the memory of the former session."""
+    """Clear the memory of the previous session."""
     _owners.clear()
 
 
 class Traced:
-    """What arrays and their elements have in common. Showing a value is not using it."""
+    """The common base of arrays and their elements. Showing a value does not count as a use."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Traced:
 
 
 class TracedArray(Traced, np.ndarray[Any, Any]):
-    """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
+    """A NumPy array in traced memory: behaves like any other array, and its use is recorded."""
 
     #: The tensor over these elements, or over what they are a part of, where it is known; see
     #: to_tensor().
@@ -66,7 +66,7 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
         return super().view(*args, **options)
 
     def _sized(self) -> np.ndarray[Any, Any]:
-        """Return the array to ask for a size, which becomes part of the model."""
+        """Return the array to query for a size, which becomes part of the model."""
         if self._tensor is not None and _trace.any_open():
             _trace.note_size(self._tensor)
         return plain(self)  # type: ignore[no-any-return]
@@ -102,11 +102,11 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
 
 class Number(Traced):
-    """An element of a traced array, or what was reduced to one: a number that stays traced.
+    """An element of a traced array, or the result of a reduction: a number that stays traced.
 
-    NumPy reads the memory of an array without asking it, whatever its class, so that
-    ``np.float32(array[0])`` would be a number that nobody saw leave. An element is therefore no
-    array but holds one: whoever wants its value has to ask for it, and is named.
+    NumPy reads the memory of an array directly, whatever its class, so ``np.float32(array[0])``
+    would leave the graph unnoticed. Therefore an element is not an array but contains one: code
+    that needs its value must call a method, and is reported.
     """
 
     __slots__ = ("_array",)
@@ -151,14 +151,14 @@ class Number(Traced):
 
 
 class Integer(Number):
-    """What ``round()`` makes of an element: a number of Python's, with no say in types."""
+    """The result of ``round()`` of an element: a Python number without a type."""
 
     __slots__ = ()
     __class__ = property(lambda self: int)
 
 
 def _unless(others: Any, of_arrays: Any) -> Any:
-    """Return an operator that leaves it to the other operand where it is one of these."""
+    """Return an operator that defers to the other operand if it has one of these types."""
 
     def compute(self: Number, *other: Any) -> Any:
         if other and isinstance(other[0], others):
@@ -178,7 +178,7 @@ for _name, _operator in _operators.items():
 
 
 def _method(name: str) -> Any:
-    """Return a method of TracedArray that does on NumPy and PyTorch what ndarray's does."""
+    """Return a method of TracedArray that runs ndarray's method on NumPy and PyTorch."""
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
         return calls.method(name, (self, *args), kwargs)
@@ -197,7 +197,7 @@ def _leaving(name: str, how: str) -> Any:
 
 
 def _showing(name: str) -> Any:
-    """Return a method that shows a value, or packs it up, as NumPy does."""
+    """Return a method that shows or serialises a value, as NumPy does."""
     return lambda self, *args: getattr(plain(self), name)(*args)
 
 
@@ -209,7 +209,7 @@ def _leaving_by(name: str) -> Any:
 
 
 def _part(name: str) -> Any:
-    """Return an attribute that is a view, which a function of NumPy's gives as well."""
+    """Return an attribute that is a view, which one of NumPy's functions also returns."""
     part = getattr(np, name)
     return property(part, lambda self, value: part(self).__setitem__(..., value))
 
@@ -244,12 +244,12 @@ ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def array_of(value: Any) -> Any:
-    """Return the array that an element is in; anything else as it is."""
+    """Return the array of an element; anything else unchanged."""
     return value._array if isinstance(value, Number) else value
 
 
 def plain(value: Any) -> Any:
-    """Return the array or number without its class; anything else as it is."""
+    """Return the array or number without its class; anything else unchanged."""
     if isinstance(value, Number):
         number = np.ndarray.view(value._array, np.ndarray)[()]
         return int(number) if type(value) is Integer else number
@@ -262,14 +262,14 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 
 
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None = None) -> TracedArray:
-    """Return the array as a traced one. The tensor counts while it is over these elements."""
+    """Return the array as a traced one. The tensor is valid while it is over these elements."""
     view = np.ndarray.view(array, TracedArray)
     view._tensor = tensor
     return view
 
 
 def to_tensor(value: Any) -> torch.Tensor:
-    """Return a tensor over the array's memory; a tensor is returned as it is."""
+    """Return a tensor over the array's memory; a tensor is returned unchanged."""
     if isinstance(value, torch.Tensor):
         return value
     value = array_of(value)
@@ -295,7 +295,7 @@ def to_tensor(value: Any) -> torch.Tensor:
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:
-    """Return a tensor over the array's memory that is about to be written to."""
+    """Return a tensor over the array's memory before a write to it."""
     _keep(value)
     return to_tensor(value)
 
@@ -303,14 +303,14 @@ def to_written_tensor(value: Any) -> torch.Tensor:
 def kept(array: np.ndarray[Any, Any]) -> TracedArray:
     """Return an array that the program keeps as a traced one.
 
-    It has one tensor for good, so that passes can tell whether they met the same array.
+    It always has the same tensor, so that passes can recognise the array.
     """
     _keep(array)
     return attached(array, _in_known_memory(array))
 
 
 def _keep(array: np.ndarray[Any, Any]) -> None:
-    """Keep a tensor over the memory that an array of NumPy's own lies in."""
+    """Keep a tensor over the memory of a NumPy array."""
     owner = owner_of(array)
     if isinstance(owner, np.ndarray) and id(owner) not in _owners:
         # It may be of a type or layout that PyTorch does not have.
@@ -319,10 +319,11 @@ def _keep(array: np.ndarray[Any, Any]) -> None:
 
 
 def fresh(array: Any) -> Any:
-    """Return a new array of constants in memory that the open node knows as its own.
+    """Return a new array of constants in memory that belongs to the open node.
 
-    Traced values written to it are seen then, and its content is not mistaken for state. It is
-    what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
+    Traced values that are written to it are then recorded, and its content is not mistaken for
+    state. Its content is that of its first use, because NumPy's generators fill it after its
+    creation.
     """
     if type(array) is not np.ndarray or not _trace.any_open():
         return array
@@ -339,7 +340,7 @@ def fresh(array: Any) -> Any:
 
 
 def tensor_or_none(value: Any) -> torch.Tensor | None:
-    """Return a tensor over the array's memory, if PyTorch has such a type and layout."""
+    """Return a tensor over the array's memory, if PyTorch supports its type and layout."""
     try:
         return to_tensor(value)
     except (TypeError, ValueError):
@@ -347,26 +348,27 @@ def tensor_or_none(value: Any) -> torch.Tensor | None:
 
 
 def is_traced(value: Any) -> bool:
-    """Whether the value is a tensor or an array that the session knows."""
+    """Return whether the value is a tensor or an array that the session knows."""
     tensor = tensor_or_none(value) if isinstance(value, ARRAYS) else None
     return tensor is not None and _trace.is_traced(tensor)
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
-    """Warn that a value leaves the graph, if it is traced or turns out to be state."""
+    """Warn that a value leaves the graph, if it is traced or is found to be state."""
     tensor = tensor_or_none(value)
     if tensor is None:
         return
     _trace.note_escape(
         tensor,
-        f"{how} takes a traced value out of the graph{reason and f' ({reason})'}: whatever is "
-        f"computed from it is exported as a constant. Stay with PyTorch to keep it in the model.",
+        f"{how} takes a traced value out of the graph{reason and f' ({reason})'}. Results "
+        "computed from it are exported as constants. Use PyTorch operators to keep it in the "
+        "model.",
         pickled,
     )
 
 
 def left(value: Any, how: str) -> np.ndarray[Any, Any]:
-    """Say that values leave the graph, and return them in an array without its class."""
+    """Report that values leave the graph, and return them in an array without its class."""
     if _state.is_active():
         note_escape(value, how)
     return np.ndarray.view(array_of(value), np.ndarray)

@@ -1,7 +1,7 @@
-"""What makes arrays and tensors while a session is tracing: of traced values, traced ones.
+"""Constructors of arrays and tensors during tracing: traced values give traced results.
 
-NumPy's constructors are given what traced lists and tensors hold, put together by PyTorch; the
-constants that they make inside a node lie in memory that the node knows as its own.
+For traced lists and tensors, PyTorch assembles the array for NumPy's constructors. Constants that
+they create inside a node are in memory that belongs to the node.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def patches() -> Iterator[Patch]:
 
 
 def _known_to_scripts(patch: Patch) -> Patch:
-    """Let TorchScript take what replaces an operator for that, when it compiles a function."""
+    """Let TorchScript treat a replacement as the operator when it compiles a function."""
     table: dict[int, str] = _builtins._get_builtin_table()  # type: ignore[no-untyped-call]
     for call in patch[1].values():
         table[id(call)] = table[id(call.__wrapped__)]
@@ -54,7 +54,7 @@ def _known_to_scripts(patch: Patch) -> Patch:
 
 
 def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
-    """Call NumPy's ``array`` or a relative of it; traced values stay traced."""
+    """Call NumPy's ``array`` or a similar function; traced values stay traced."""
     if not args or type(args[0]) is np.ndarray:
         return original(*args, **options)
     made: Any
@@ -85,7 +85,7 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
 
 
 def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
-    """Call what reads memory by itself; traced values that it reads are named."""
+    """Call a function that reads memory directly; report traced values that it reads."""
     for value in leaves(data):
         if isinstance(value, Traced):
             note_escape(value, f"np.{original.__name__}")
@@ -149,7 +149,7 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
 
 
 def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
-    """Return what was made of a list or array, out of the values in it; None if that fails."""
+    """Return the result for a list or array, built from the values in it; None if that fails."""
     try:
         found = _stack(data, made.dtype).to(made.dtype).to(made.device)
         if found.shape != made.shape:
@@ -162,7 +162,7 @@ def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
 
 
 def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
-    """Return what a list or array holds, for a tensor of that type."""
+    """Return the items of a list or array, for a tensor of that type."""
     if isinstance(data, LISTS):
         items = [_stack(item, dtype) for item in data]
         if len({item.dtype for item in items}) > 1:

@@ -23,7 +23,7 @@ namespace leapp {
 namespace {
 
 [[noreturn]] void fail_memory() {
-  throw Error(Code::kIo, std::string("a copy of a compiled library could not be made in memory: ") +
+  throw Error(Code::kIo, std::string("could not copy a compiled library into memory: ") +
                              std::strerror(errno));
 }
 

@@ -152,7 +152,7 @@ class OnnxEngine final : public Engine {
     check(api.AddSessionConfigEntry(&settings, kExternalFolder, "/dev/null"));
     const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()),
                                 file.bytes.size());
-    if (text.find("location") == std::string_view::npos) return;  // the key of each such weight
+    if (text.find("location") == std::string_view::npos) return;  // the name of each such weight
     const std::set<std::string> locations = onnx::external_locations(
         onnx::parse_model(onnx::Bytes::borrowed(file.bytes), file.path.string()));
     std::vector<const char*> names;
