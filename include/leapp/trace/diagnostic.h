@@ -22,10 +22,10 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-/// Returns "policy.py:42 in forward: ... [LP201]", as the log has it.
+/// Returns "policy.py:42 in forward: ... [LP201]", as in the log.
 LEAPP_EXPORT std::string to_string(const Diagnostic& diagnostic);
 
-/// Returns a JSON document with everything, in order.
+/// Returns a JSON document with all diagnostics, in order.
 LEAPP_EXPORT std::string to_json(const std::vector<Diagnostic>& diagnostics);
 
 }  // namespace leapp
