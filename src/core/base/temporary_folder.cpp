@@ -22,7 +22,7 @@ std::filesystem::path system_folder() {
 TemporaryFolder::TemporaryFolder() : TemporaryFolder(system_folder()) {}
 
 TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
-  std::error_code ignored;  // mkdtemp() meets it again
+  std::error_code ignored;  // mkdtemp() reports the error
   std::filesystem::create_directories(parent, ignored);
   std::string pattern = (parent / ".leapp-XXXXXX").string();
   const int failed = mkdtemp(pattern.data()) != nullptr ? 0 : errno;

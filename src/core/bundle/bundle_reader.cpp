@@ -1,5 +1,5 @@
-// From a YAML tree to a Bundle: every field has the right form. What the values mean together is
-// checked by rules.h afterwards. Keys that are not known are passed over: other writers have more.
+// Converts a YAML tree to a Bundle, and checks the form of every field. rules.h then checks the
+// values together. Unknown keys are ignored, because other writers have more keys.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -18,8 +18,8 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// Returns the path from `from` to `target`, which is found by its address. Slow; for messages
-/// only.
+/// Returns the path from `from` to `target`, which is found by its address. Slow; use it only for
+/// messages.
 bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
   if (&from == &target) return true;
   for (std::size_t i = 0; i < from.items.size(); ++i) {
@@ -212,8 +212,8 @@ class BundleReader {
     return shape;
   }
 
-  /// Returns whether a list of names stands where a list of dimensions is expected: it names the
-  /// last one.
+  /// Returns whether the value is a list of names where a list of dimensions is expected. Such a
+  /// list names the last dimension.
   static bool is_flat(const YamlNode& node) {
     return !node.items.empty() &&
            std::all_of(node.items.begin(), node.items.end(), [](const YamlNode& item) {
@@ -234,7 +234,7 @@ class BundleReader {
     if (is_flat(node)) return {read_words(node)};
     ElementNames names;
     for (const YamlNode& item : node.items) {
-      // Some writers have an empty list where a dimension has no names.
+      // Some writers use an empty list for a dimension without names.
       if (item.is_null() || (item.kind == Kind::kSequence && item.items.empty())) {
         names.emplace_back();
       } else if (item.kind == Kind::kScalar && item.text == "__temporal_axis__") {

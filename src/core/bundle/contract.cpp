@@ -1,4 +1,4 @@
-// From the extra keys of a port, and from pipeline.configs, to a contract and back.
+// Converts the extra keys of a port, and pipeline.configs, to a contract and back.
 #include "leapp/contract.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_finite_list(const std::vector<double>& numbers) {
   return true;
 }
 
-/// Reads the keys of one port. The first fault is kept, and the key it is about left out.
+/// Reads the keys of one port. Keeps the first fault, and leaves out the key with the fault.
 class PortContractParser {
  public:
   explicit PortContractParser(const Port& port) : port_(port) {}
@@ -47,7 +47,7 @@ class PortContractParser {
 
   std::int64_t last_dimension() const { return port_.shape.empty() ? 1 : port_.shape.back(); }
 
-  /// Returns whether there is one number for all elements, or one for each.
+  /// Returns whether the list has one number for all elements, or one for each.
   bool fits(int number, std::string_view key, const std::vector<double>& numbers) {
     const std::int64_t size = last_dimension();
     if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == size) return true;

@@ -1,4 +1,4 @@
-// The files a bundle names: where they are, and whether they are still what was exported.
+// The files that a bundle names: their paths, and a check that they are unchanged since the export.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether `file` lies in `folder` or below; both are free of links and dots.
+/// Returns whether `file` is in `folder` or below; both are without links and dots.
 bool is_inside(const fs::path& file, const fs::path& folder) {
   const auto [end, at] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return end == folder.end() && at != file.end();
 }
 
-/// A file of the bundle, what to call it, and the fields that speak of it.
+/// A file of the bundle, its name for messages, and the fields that refer to it.
 struct NamedFile {
   std::string what;
   const FileEntry* entry;
@@ -65,7 +65,7 @@ std::vector<NamedFile> list_files(const Bundle& bundle) {
   return files;
 }
 
-// What a clone without Git LFS holds in place of a large file.
+// The beginning of the placeholder for a large file in a clone without Git LFS.
 bool is_lfs_pointer(std::string_view bytes) {
   return bytes.starts_with("version https://git-lfs");
 }
@@ -105,7 +105,8 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
     throw Error(rule(14), "[B14] " + fault);
   }
   const fs::path base = folder.empty() ? fs::path(".") : folder;
-  // Each question is asked once: an export may take the folder away between two of them.
+  // Each question to the file system is asked once, because an export may remove the directory
+  // between two of them.
   std::error_code error;
   const fs::path home = fs::canonical(base, error);
   const fs::path resolved = error ? fs::path() : fs::canonical(home / path, error);

@@ -78,7 +78,7 @@ class GraphContractParser {
     for (std::string& name : *names) add_capability(std::move(name));
   }
 
-  /// Reads Isaac Lab's own requirements; other forms are ignored.
+  /// Reads Isaac Lab's own requirements; ignores other forms.
   void read_controller_owned_writes() {
     const Metadata* value = find_key(configs_, "isaaclab");
     for (const char* const key : {"controller_owned_writes", "requirements"}) {

@@ -10,7 +10,7 @@
 namespace leapp {
 namespace {
 
-// A dry run leaves models out, and initial values with them.
+// A dry run writes neither models nor initial values.
 bool can_run(const Bundle& bundle) {
   return std::all_of(bundle.models.begin(), bundle.models.end(),
                      [](const Model& model) { return model.file.has_value(); });

@@ -151,7 +151,7 @@ class ModelChecker {
   const RuleReporter& reporter_;
 };
 
-/// Returns a number of up to four digits and nothing else: no sign, space or leading zero.
+/// Returns a number of one to four digits, without sign, space or leading zero.
 std::optional<int> find_small_number(std::string_view text) {
   constexpr std::size_t kMostDigits = 4;
   const bool digits =

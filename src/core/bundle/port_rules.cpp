@@ -85,7 +85,8 @@ std::string find_element_names_fault(const ElementNames& names, const Shape& sha
     return "element_names describes " + counted(names.size(), "dimension") + ", the shape " +
            to_string(shape) + " has " + std::to_string(shape.size());
   }
-  const std::size_t first = dims.size() - names.size();  // fewer entries describe the last ones
+  const std::size_t first =
+      dims.size() - names.size();  // a shorter list describes the last dimensions
   bool has_time = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (const auto* const words = std::get_if<std::vector<std::string>>(&names[i])) {

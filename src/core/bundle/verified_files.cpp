@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Up to this size a copy costs less than the care that a mapping needs.
+// Up to this size a copy costs less than a mapping.
 constexpr std::size_t kReadWhole = std::size_t{16} << 20;
 
 [[noreturn]] void fail(const fs::path& path) {
@@ -46,7 +46,7 @@ std::shared_ptr<const std::byte> map(int descriptor, std::size_t size, const fs:
           [size](const std::byte* bytes) { ::munmap(const_cast<std::byte*>(bytes), size); }};
 }
 
-// When the file was last changed: not st_mtim, which whoever writes to it can set back.
+// The time of the last change of the file. Not st_mtim, which any writer can set back.
 std::chrono::nanoseconds written_at(const struct stat& status) {
   return std::chrono::seconds(status.st_ctim.tv_sec) +
          std::chrono::nanoseconds(status.st_ctim.tv_nsec);
@@ -56,7 +56,7 @@ std::chrono::nanoseconds written_at(const struct stat& status) {
 
 class FileBytes::Descriptor {
  public:
-  // Without waiting for the other end of a pipe.
+  // Does not wait for the other end of a pipe.
   explicit Descriptor(const fs::path& path)
       : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Descriptor() {
@@ -73,7 +73,7 @@ class FileBytes::Descriptor {
 FileBytes::FileBytes(const fs::path& path) : FileBytes(path, kReadWhole) {}
 
 FileBytes FileBytes::mapped(const fs::path& path) {
-  return {path, 0};  // nothing cannot be mapped
+  return {path, 0};  // an empty file cannot be mapped
 }
 
 FileBytes::FileBytes(const fs::path& path, std::size_t largest_read) : path_(path) {

@@ -80,7 +80,8 @@ std::vector<Connection> connect(const Bundle& bundle, const RuleReporter& report
   return connections;
 }
 
-/// Finds a cycle among nodes that all wait for another: going back along the wires meets one again.
+/// Finds a cycle among nodes that all wait for another node, by following the wires backwards until
+/// a node repeats.
 std::vector<const Connection*> find_cycle(const std::vector<Connection>& connections,
                                           const std::vector<std::size_t>& waiting_for) {
   std::vector<const Connection*> into(waiting_for.size(), nullptr);

@@ -1,14 +1,14 @@
-// Where every input of a pipeline gets its value from: the one reading of `data_flow` and
-// `feedback_flow`, for everything that runs, checks, merges or translates a bundle.
+// The source of every input of a pipeline. All code that runs, checks, merges or translates a
+// bundle reads `data_flow` and `feedback_flow` here.
 //
 // A tick runs every node once, in order(). An input then receives
-// - through a wire of `data_flow`, its source's output of this tick: the source ran before;
-// - through a wire of `feedback_flow`, its source's output of the tick before, even if the source
+// - through a wire of `data_flow`, its source's output of this tick, because the source ran before;
+// - through a wire of `feedback_flow`, its source's output of the previous tick, even if the source
 //   runs earlier in the tick; in the first tick, its initial value;
 // - without a wire, the value that the caller supplies.
-// Source::runs_ago says the same in runs of the source, for code that runs nodes one by one. If
-// nodes ever run less often than others, this class says when, and which output a wire brings if
-// its source did not run.
+// Source::runs_ago expresses the same in runs of the source, for code that runs single nodes. If
+// nodes ever run at different rates, this class will define when they run, and which output a wire
+// carries if its source did not run.
 //
 // Nodes are indices into Bundle::models, ports are indices into a node's inputs or outputs. A
 // wiring holds indices only, so the bundle need not outlive it. Immutable: any thread may read it.
@@ -26,7 +26,7 @@ namespace leapp {
 
 class RuleReporter;
 
-/// A port of one side: an input or an output, as the context says.
+/// A port of one side; the context determines if it is an input or an output.
 struct PortIndex {
   std::size_t node = 0;
   std::size_t port = 0;
@@ -38,8 +38,9 @@ class LEAPP_EXPORT Wiring {
  public:
   struct Source {
     PortIndex output;
-    bool last_tick = false;    ///< a wire of feedback_flow
-    std::size_t runs_ago = 1;  ///< when the reader runs: 1 for the source's latest run, or 2
+    bool last_tick = false;  ///< a wire of feedback_flow
+    std::size_t runs_ago =
+        1;  ///< age in runs of the source when the reader runs: 1 for the latest run, or 2
   };
 
   /// One wire to one input.
@@ -49,13 +50,13 @@ class LEAPP_EXPORT Wiring {
     bool last_tick = false;
   };
 
-  /// Throws Error with B15 for a wire to a node or port that is not there, and with B18 if the
-  /// forward wires form a cycle. Everything else is up to check().
+  /// Throws Error with B15 for a wire to a missing node or port, and with B18 if the forward wires
+  /// form a cycle. check() tests everything else.
   explicit Wiring(const Bundle& bundle);
   Wiring(const Bundle& bundle, const RuleReporter& reporter);
 
-  /// Returns the nodes in the order in which a tick runs them: each producer before its consumers
-  /// and, where there is a choice, in the order of the bundle.
+  /// Returns the nodes in the order in which a tick runs them: each producer before its consumers,
+  /// otherwise in the order of the bundle.
   const std::vector<std::size_t>& order() const noexcept { return order_; }
 
   /// Returns every wire to every input: data_flow, then feedback_flow, in the order of the YAML.

@@ -52,7 +52,7 @@ void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
       result_ = run();
       phase_.store(Phase::kDone, std::memory_order_release);
     } else if (poll.count() > 0) {
-      // Being woken would take a system call in update().
+      // Waking it up would need a system call in update().
       std::this_thread::sleep_for(poll);
     }
   }

@@ -23,7 +23,8 @@ std::string quaternion_letters(const std::vector<std::string>& names) {
 
 std::vector<std::string> names_of_axis(const ElementNames& names, std::size_t axis,
                                        std::size_t dimensions) {
-  const std::size_t first = dimensions - names.size();  // fewer entries describe the last ones
+  const std::size_t first =
+      dimensions - names.size();  // a shorter list describes the last dimensions
   if (axis < first) return {};
   const auto* const words = std::get_if<std::vector<std::string>>(&names[axis - first]);
   return words ? *words : std::vector<std::string>();

@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-/// The names of a signal's elements, those of a quaternion as qw, qx, qy, qz.
+/// Returns the names of a signal's elements; those of a quaternion are qw, qx, qy, qz.
 std::vector<std::string> names_of_elements(const Signal& signal) {
   std::vector<std::string> names = signal.elements;
   name_quaternion(names, signal.quaternion);
@@ -39,7 +39,7 @@ class SideBinder {
     bound.layout = found.layout;
     bound.elements = std::move(found.names);
     const std::vector<std::size_t> candidates = candidates_of(bound);
-    // Gains and default poses come out for whoever wants them; targets must reach a motor.
+    // Gains and default poses are optional outputs; targets must reach an actuator.
     if (!inputs_ && !bound.kind.starts_with("target/") && candidates.empty()) {
       bound.remarks.push_back(
           (bound.kind.empty() ? std::string("has no kind") : missing_signal(bound)) +
@@ -80,7 +80,8 @@ class SideBinder {
     return text;
   }
 
-  /// Signals that may hold the port's elements: those that name it, or else those of its kind.
+  /// Returns the signals that may contain the port's elements: those that list it in 'ports', or
+  /// else those of its kind.
   std::vector<std::size_t> candidates_of(const PortBinding& bound) const {
     std::vector<std::size_t> of_kind;
     std::vector<std::size_t> named;
@@ -176,7 +177,7 @@ class SideBinder {
   std::vector<std::vector<std::string>> names_;
 };
 
-/// Two outputs may not drive one element of an actuator.
+/// Reports two outputs that drive the same element of an actuator.
 void find_doubled(const Robot& robot, RobotBinding& binding) {
   std::vector<std::vector<const PortBinding*>> drivers;
   for (const Signal& signal : robot.actuators) {

@@ -1,5 +1,5 @@
-// Converts rates and periods to ticks of the loop. Nothing is rounded: a value that is not a whole
-// number of ticks is an error.
+// Converts rates and periods to ticks of the loop. A value that is not a whole number of ticks is
+// an error; nothing is rounded.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace leapp {
 
-/// Ticks of the loop at `rate` Hz in that time, at least one. Throws Error (LP653) naming `what`
-/// unless it is a whole number of them.
+/// Returns the number of ticks of the loop at `rate` Hz in that time, at least one. Throws Error
+/// (LP653) with `what` if it is not a whole number.
 std::size_t ticks_in(double seconds, double rate, const std::string& what);
 
-/// Number of times a history is sampled, and how many samples lie between two of its steps.
+/// The ticks in which a history is sampled, and the number of samples between two of its steps.
 struct Sampling {
   std::size_t every = 1;   ///< ticks of the loop between two samples
   std::size_t stride = 1;  ///< samples between two steps
@@ -19,7 +19,7 @@ struct Sampling {
 
 /// Returns the sampling for steps `period` ticks apart and a policy that runs every `decimation`
 /// ticks. One must be a multiple of the other, so that the newest sample is taken when the policy
-/// runs; otherwise throws Error (LP653) naming `what`.
+/// runs. Otherwise throws Error (LP653) with `what`.
 Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what);
 
 }  // namespace leapp

@@ -40,7 +40,7 @@ double StrictYaml::number(const YamlNode& node) const {
 
 double StrictYaml::duration(const YamlNode& node) const {
   const double seconds = number(node);
-  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  constexpr double kMost = 1e9;  // 30 years, which fits into nanoseconds
   if (!(seconds >= 0 && seconds <= kMost)) {
     fail(node, "expected a number of seconds that is not negative, found " + describe(node));
   }

@@ -225,7 +225,7 @@ Supervision parse_supervision(std::string_view yaml, const std::string& name) {
 }
 
 bool is_supervision(const std::filesystem::path& yaml) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  // a bundle may be long
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  // the name of a bundle may be long
   return parse_yaml(read_file(yaml, kMostBytes), yaml.string()).find("policies") != nullptr;
 }
 

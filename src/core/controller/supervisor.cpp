@@ -52,8 +52,8 @@ std::string_view name_of(SwitchEvent event) noexcept {
   return "";
 }
 
-/// The shell around supervise.h and step.h: clock, engines, workers, recording, and what other
-/// threads say.
+/// Connects supervise.h and step.h with clock, engines, workers, recording, and requests of other
+/// threads.
 class Supervisor::Impl {
  public:
   Impl(const Supervision& supervision, const Robot& robot, ControllerOptions options)
@@ -139,7 +139,7 @@ class Supervisor::Impl {
     recorder_.emplace(options_.recording, robot_, recorded);
   }
 
-  /// Takes what other threads said since the last tick.
+  /// Collects the requests of other threads since the last tick.
   SupervisorInputs read_inputs() noexcept {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
       flags_now_[i] = flags_[i].load(std::memory_order_relaxed);

@@ -25,7 +25,7 @@ Elements driven_by(const TickPlan& plan) {
   return elements;
 }
 
-/// Refuses policies of which one leaves an actuator as another one set it.
+/// Refuses policies that do not drive the same elements of the actuators.
 void require_same_elements(const SupervisorPlan& plan, const Supervision& supervision,
                            const Robot& robot) {
   const Elements first = driven_by(plan.policies[0]);
@@ -55,7 +55,7 @@ std::size_t find_policy(const Supervision& supervision, const std::string& name)
   return static_cast<std::size_t>(found - supervision.policies.begin());
 }
 
-/// Narrows a condition to the element that it names.
+/// Restricts a condition to the element that it names.
 void choose_element(ConditionPlan& plan, const SwitchCondition& when,
                     const std::vector<std::string>& elements, const std::string& what) {
   if (when.element.empty()) return;
@@ -132,7 +132,7 @@ RulePlan make_rule(const Supervision& supervision, std::size_t index, const Robo
   return plan;
 }
 
-/// Returns the fallback of an actuator for these elements of it, in the unit of the port.
+/// Returns the fallback of an actuator for some of its elements, in the unit of the port.
 Fallback convert(const Fallback& fallback, const OutputPlan& output) {
   const auto* const numbers = std::get_if<std::vector<double>>(&fallback);
   if (numbers == nullptr) return fallback;

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::nanoseconds;
 using Role = OutputPlan::Role;
 
-/// Rounds to the nearest nanosecond; 292 years and more are all the same.
+/// Rounds to the nearest nanosecond; saturates at 292 years.
 nanoseconds to_nanoseconds(double ns) {
   constexpr double kMost = 9.2e18;
   return ns < kMost ? nanoseconds(std::llround(ns)) : nanoseconds::max();
@@ -31,7 +31,7 @@ double find_frequency(const Bundle& bundle, const ControllerOptions& options) {
   return *declared;
 }
 
-/// Narrows the limits of a command to the ranges that the bundle states.
+/// Narrows the limits of a command to the ranges in the bundle.
 void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphContract& contract) {
   if (!port.kind.starts_with("command/")) return;
   for (const CommandRange& range : contract.command_ranges) {
@@ -41,8 +41,8 @@ void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphCont
   }
 }
 
-/// Refuses a list of numbers for time steps: the last dimension is the time axis, and the numbers
-/// of a contract are for its entries.
+/// Refuses a list of numbers for time steps: if the last dimension is the time axis, the numbers of
+/// a contract would apply to its steps.
 void require_numbers_of_elements(const PortBinding& port) {
   if (port.layout.steps == 1 || port.layout.step_stride > port.layout.element_stride) return;
   const auto require_one = [&](const std::vector<double>& numbers, const char* key) {
@@ -115,7 +115,7 @@ std::optional<SensorElement> find_measured(const Robot& robot, const std::string
   return std::nullopt;
 }
 
-/// Throws unless each position that the output drives is measured.
+/// Throws unless every position that the output drives is measured.
 void require_measured(const OutputPlan& output, const char* purpose) {
   if (output.role != Role::kPosition) return;
   const bool measured =
@@ -170,7 +170,7 @@ TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBin
   TickPlan plan;
   plan.decimation =
       ticks_in(1 / find_frequency(bundle, options), robot.rate, "the period of the policy");
-  constexpr double kMostTicks = 1e18;  // which a tick counter can hold
+  constexpr double kMostTicks = 1e18;  // fits into a tick counter
   plan.blend_ticks = static_cast<std::size_t>(std::min(
       std::ceil(std::chrono::duration<double>(options.blend_in).count() * robot.rate), kMostTicks));
   plan.linear = options.interpolation == Interpolation::kLinear;

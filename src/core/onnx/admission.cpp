@@ -29,12 +29,12 @@ std::set<std::string, std::less<>>& added_domains() {
   return domains;
 }
 
-// "ai.onnx" is another way to write ONNX's own domain.
+// "ai.onnx" is an alias of ONNX's own domain.
 std::string plain_domain(std::string domain) {
   return domain == "ai.onnx" ? std::string() : domain;
 }
 
-/// A function or the main graph: what it holds itself, and what it calls.
+/// A function or the main graph: its own contents, and the functions that it calls.
 struct Body {
   std::uint64_t nodes = 0;
   std::map<std::string, std::uint64_t> operators;  // "domain:type", with the number of uses
@@ -148,7 +148,7 @@ class Walk {
     weigh(dims, type);
   }
 
-  // ONNX Runtime makes such a tensor dense: what counts is its whole shape.
+  // ONNX Runtime converts such a tensor to a dense one, so its whole shape counts.
   void sparse_tensor(pbf_reader in) {
     std::vector<std::int64_t> dims;
     std::int32_t type = 0;
@@ -201,8 +201,8 @@ class Walk {
     }
   }
 
-  // How deep a body calls, and how many nodes it has with the bodies of all it calls. The number of
-  // functions is bounded already, and with it how deep this recurses.
+  // The depth of calls below a body, and the number of its nodes with those of all called bodies.
+  // The number of functions is already limited, and with it the depth of this recursion.
   void settle(Body& body, const std::string& name) {
     if (body.known) return;
     if (body.open) damaged("its function " + quote_for_message(name) + " calls itself");

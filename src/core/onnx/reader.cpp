@@ -16,7 +16,7 @@ namespace {
 // Graphs contain nodes that contain graphs; no real model nests deeper than this.
 constexpr int kMaxDepth = 64;
 
-/// Reads one message. The bytes of fields it has no member for go to `unread`.
+/// Reads one message. Fields without a member go to `unread` as bytes.
 class Reader {
  public:
   Reader(const Bytes& file, int depth) : file_(file), depth_(depth) {
@@ -76,7 +76,7 @@ void choose_value(AttributeFields fields, Attribute& attribute) {
     case field::attribute::kTypeStrings:
       attribute.value = std::move(fields.strings);
       break;
-    default: {  // an unknown kind: its type must be kept together with its value
+    default: {  // an unknown type, which must be kept together with its value
       protozero::pbf_writer(attribute.unread).add_int32(field::attribute::kType, fields.type);
       break;
     }
@@ -253,7 +253,7 @@ Model Reader::model(pbf_reader in) const {
   return model;
 }
 
-/// Returns the file's bytes, owned by what is returned.
+/// Returns the file's bytes, which the result owns.
 Bytes whole_file(const std::filesystem::path& path) {
   constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
   const auto owner = std::make_shared<const std::string>(read_file(path, kNoLimit));

@@ -15,7 +15,7 @@ class GoldenReplay {
         bundle_(loaded.bundle),
         files_(bundle_, bundle_.file.parent_path(), options.bundle),
         traces_(bundle_, files_.at(bundle_.pipeline.golden->path), options.bundle) {
-    // Deadlines, ages and figures are about the robot's own ticks.
+    // Deadlines, ages and statistics apply only to the robot's own ticks.
     options_.engine = options.engine;
     options_.nodes = options.nodes;
     options_.bundle = options.bundle;
@@ -68,7 +68,8 @@ void GoldenReplay::run_nodes() {
   }
 }
 
-// Feeds the values of the tick or, if tracing did not see them, the values of the wires: B33.
+// Feeds the values of the tick or, if the trace does not contain them, the values of the wires:
+// B33.
 void GoldenReplay::run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick) {
   const Model& model = bundle_.models[node];
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
@@ -114,8 +115,8 @@ void GoldenReplay::check(std::size_t tick, const PortRef& port, bool wired,
       {to_string(port), tick, wired, compare_in_full(*stored, computed, traces_.tolerance(port))});
 }
 
-// Outputs of the pipeline that no tick has a value of: nothing else would show that these were not
-// compared.
+// Outputs of the pipeline without a value in any tick; otherwise nothing would show that they were
+// not compared.
 void GoldenReplay::list_outputs_without_values() {
   for (const std::string& name : loaded_.plan.external_outputs) {
     const PortRef port = *parse_port_ref(name);

@@ -41,7 +41,7 @@ class InferenceManager::Impl {
   Session& session() noexcept { return session_; }
   const Session& session() const noexcept { return session_; }
 
-  // One call, from beginning to end; throws when another one is under way.
+  // One call, from beginning to end. Throws if another call is in progress.
   template <typename Call>
   auto exclusively(const Call& call) {
     const Session::Use use(session_);
@@ -131,7 +131,7 @@ class InferenceManager::Impl {
   }
 
   void set_state(const TensorMap& state) {
-    // All checks first: a wrong state leaves the right one alone.
+    // All checks come first, so an invalid state changes nothing.
     for (const std::string& name : plan().feedback_inputs) {
       const auto found = state.find(name);
       require(found != state.end(), Code::kMissingInput,
@@ -180,7 +180,7 @@ class InferenceManager::Impl {
     check_fit(name, session_.input(index), value);
   }
 
-  // What the last tick read, before a call that is in no hurry changes it.
+  // Stores the inputs of the last tick before a slow call changes them.
   void keep_inputs() {
     if (session_.ticks() == 0 || session_.inputs_changed()) return;
     kept_inputs_.clear();
@@ -219,8 +219,8 @@ class InferenceManager::Impl {
   LoadedBundle loaded_;
   Session session_;
   PortNames names_;
-  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // made on request
-  TensorMap kept_inputs_;  // what tick number kept_tick_ read
+  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // created on request
+  TensorMap kept_inputs_;  // the tick whose inputs kept_tick_ contains
   std::uint64_t kept_tick_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// From a YAML file to everything a session needs: the first half of an InferenceManager's life.
+// From a YAML file to everything that a session needs: the loading part of an InferenceManager.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@ struct LoadedBundle {
   Bundle bundle;
   Plan plan;
   std::vector<std::unique_ptr<Engine>> engines;  ///< one per step of the plan
-  TensorMap initial_values;                      ///< of every feedback input; zeros by default
-  std::string cannot_run;  ///< why there are no engines: a node has no model. Empty: it can run
+  TensorMap initial_values;                      ///< for every feedback input; zeros by default
+  std::string cannot_run;  ///< why there are no engines: a node has no model. Empty if it can run
 };
 
 /// Reads, verifies, plans and loads. Throws Error.
@@ -29,11 +29,11 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
 /// Returns one line of text per step: which model runs where.
 std::vector<std::string> describe(const LoadedBundle& loaded);
 
-/// Returns the initial value of every feedback input: what the bundle has, else zeros.
+/// Returns the initial value of every feedback input: the bundle's, otherwise zeros.
 LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
                                          const VerifiedFiles& files, const BundleOptions& options);
 
-/// Returns the name of a file inside a model: the YAML names files relative to its own directory, a
+/// Returns the name of a file inside a model. The YAML names files relative to its own directory, a
 /// model relative to the model's.
 std::string name_in_model(const Model& model, const FileEntry& entry);
 

@@ -19,14 +19,14 @@ bool may_merge(const Model& model, const RuntimeOptions& options) {
   return model.file && model.external_data.empty() && options.engines.merges(*model.backend);
 }
 
-// Whether two nodes may be in one step, as far as can be told without opening their files.
+// Returns whether two nodes may be in one step, as far as known without opening their files.
 bool fit_together(const Model& a, const Model& b, const RuntimeOptions& options) {
   return may_merge(a, options) && may_merge(b, options) && a.backend == b.backend &&
          a.opset_version == b.opset_version &&
          engine_options(options, a.name) == engine_options(options, b.name);
 }
 
-// The first output on which they differ, or empty. Throws what running them throws.
+// Returns the first output that differs, or nothing. Throws the errors of running them.
 std::string find_difference(const Bundle& part,
                             const std::vector<std::unique_ptr<Engine>>& separate,
                             const std::vector<std::unique_ptr<Engine>>& merged) {
@@ -88,7 +88,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
     for (std::size_t model : order) steps.push_back({model});
     return steps;
   }
-  // A node is free when all its producers have run.
+  // A node is ready when all its producers have run.
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting(bundle.models.size(), 0);
   for (const Wiring::Connection& wire : wiring.connections()) {
@@ -99,7 +99,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
   std::vector<std::size_t> rank(bundle.models.size());
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   const auto later = [&](std::size_t a, std::size_t b) { return rank[a] > rank[b]; };
-  std::vector<std::size_t> free;  // a heap: the earliest in the usual order is on top
+  std::vector<std::size_t> free;  // a heap with the earliest node of the usual order on top
   for (std::size_t model : order) {
     if (waiting[model] == 0) free.push_back(model);
   }
@@ -114,7 +114,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
     }
   };
   while (!free.empty()) {
-    // Start with the earliest node, then take all that fits until nothing does.
+    // Start with the earliest node, then add all nodes that fit.
     std::vector<std::size_t> step;
     while (!free.empty()) {
       std::pop_heap(free.begin(), free.end(), later);

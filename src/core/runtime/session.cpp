@@ -11,8 +11,7 @@
 namespace leapp {
 namespace {
 
-// The device that all engines work on, or null: then values are on the host, and engines that work
-// elsewhere copy.
+// The device of all engines, or null: then values are on the host, and engines on devices copy.
 std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<Engine>>& engines) {
   std::shared_ptr<DeviceMemory> common;
   for (const std::unique_ptr<Engine>& engine : engines) {
@@ -26,7 +25,7 @@ std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<En
 constexpr const char* kNoPort =
     "this port belongs to no pipeline. Get it from the manager, with input_port() or output_port()";
 
-// A number in a message, without an allocation.
+// Appends a number to a message without allocation.
 class Digits {
  public:
   explicit Digits(std::size_t number) noexcept
@@ -38,7 +37,7 @@ class Digits {
   char* end_;
 };
 
-// Checks elements against the port that they are for: `side` is "input" or "output".
+// Checks elements against their port; `side` is "input" or "output".
 Result<void> check_elements(const char* side, const std::string& name, const TensorView& port,
                             std::size_t bytes, const ConstElements& elements) noexcept {
   if (elements.dtype() != port.dtype) [[unlikely]] {
@@ -139,7 +138,7 @@ void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines)
 }
 
 void Session::place(std::size_t value, void* data) {
-  recordings_ = {};  // they hold the former address
+  recordings_ = {};  // they contain the previous address
   buffers_.place(value, data);
   const TensorView& view = buffers_.view(value, 0);
   for (std::size_t step = 0; step < schedule_[0].size(); ++step) {

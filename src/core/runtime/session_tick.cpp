@@ -1,4 +1,4 @@
-// The part of a session that runs in every tick, and what is measured of it.
+// The part of a session that runs in every tick, and its measurements.
 #include <algorithm>
 #include <cstring>
 
@@ -129,7 +129,7 @@ Result<void> Session::run_measured() noexcept {
     if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
       return ran;
     }
-    if (memory_) {  // a step's time is that of its work, not of asking for it
+    if (memory_) {  // the time of a step is that of its work, not of submitting it
       if (Result<void> done = memory_->synchronize(); !done) return done;
     }
     const Clock::time_point now = Clock::now();
@@ -172,7 +172,7 @@ Result<void> Session::commit() noexcept {
   return memory_ && copied ? memory_->synchronize() : Result<void>();
 }
 
-// The other half of each pair still holds what the tick read.
+// The other buffer of each pair still contains the values that the tick read.
 void Session::undo_tick() noexcept {
   if (can_undo_) parity_ = 1 - parity_;
   can_undo_ = false;
@@ -185,7 +185,7 @@ bool Session::is_state_finite() const noexcept {
   return true;
 }
 
-// What is counted of a tick that succeeded; whether it took too long.
+// Updates the statistics of a successful tick; returns whether it took too long.
 bool Session::finish(Clock::time_point start, Clock::time_point end) noexcept {
   const std::chrono::nanoseconds took = end - start;
   if (tick_latency_) tick_latency_->record(took);

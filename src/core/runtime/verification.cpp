@@ -11,7 +11,8 @@
 namespace leapp {
 namespace {
 
-// The check of a port with the largest error, alone or wired; null if there is none.
+// Returns the check of a port with the largest error, alone or in the pipeline; null if there is
+// none.
 const PortVerification* worst_of(const Verification& verification, const std::string& port,
                                  bool wired) {
   const PortVerification* worst = nullptr;

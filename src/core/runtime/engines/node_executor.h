@@ -1,12 +1,11 @@
-// The nodes of a pipeline, run one by one, each with memory of its own: for the replay of golden
-// traces and for shadow runs, which look at every node. Whole ticks on shared memory are the
-// Session's (runtime/session.h). Both follow the same Wiring and compute the same.
+// Runs the nodes of a pipeline one by one, each with its own memory, for the replay of golden
+// traces and for shadow runs, which inspect every node. Session (runtime/session.h) runs whole
+// ticks on shared memory. Both use the same Wiring and compute the same.
 //
-// The caller says which node runs next. It fills the node's inputs, with carried() or with values
-// of its own, runs the node, and counts the run with commit(). Before that, the node may run again
-// on other inputs.
+// The caller chooses the node to run, fills its inputs with carried() or with other values, runs
+// it, and calls commit(). Before commit(), the node may run again on other inputs.
 //
-// Owns engines and memory; the bundle need not outlive it. run() and commit() allocate nothing. Not
+// Owns engines and memory; the bundle need not outlive it. run() and commit() do not allocate. Not
 // thread-safe.
 #pragma once
 
@@ -30,11 +29,12 @@ class LEAPP_EXPORT NodeExecutor {
 
   const Wiring& wiring() const noexcept { return wiring_; }
 
-  /// Gives a node its engine. Throws what Engine::bind() throws. A node without one does not run.
+  /// Sets the engine of a node. Throws the errors of Engine::bind(). A node without an engine does
+  /// not run.
   void load(std::size_t node, std::unique_ptr<Engine> engine);
   bool is_loaded(std::size_t node) const { return nodes_.at(node).engine != nullptr; }
 
-  /// Sets the value that a feedback input has until its source has run. It is zeros before.
+  /// Sets the value of a feedback input before its source has run. The default is zeros.
   void set_initial(PortIndex input, const ConstTensorView& value);
   /// Returns the initial value; null for an input that is not fed back.
   const Tensor* initial(PortIndex input) const;
@@ -43,39 +43,39 @@ class LEAPP_EXPORT NodeExecutor {
   void set_input(PortIndex input, const ConstTensorView& value);
   const Tensor& input(PortIndex input) const { return nodes_[input.node].inputs[input.port]; }
 
-  /// Returns the value that the input's wire brings if its node runs now: the output of its source,
-  /// by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the source
-  /// of a forward wire has not run.
+  /// Returns the value that the input's wire carries if its node runs now: the output of its
+  /// source, by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the
+  /// source of a forward wire has not run.
   const Tensor* carried(PortIndex input) const;
 
-  /// Runs the node on its present inputs. The outputs count from commit() on.
+  /// Runs the node on its current inputs. The outputs take effect at commit().
   Result<void> run(std::size_t node) noexcept { return nodes_[node].next_binding().run(); }
-  /// Returns an output of the run that commit() has not counted yet.
+  /// Returns an output of the run that is not committed yet.
   const Tensor& result(PortIndex output) const;
   void commit(std::size_t node) noexcept { ++nodes_[node].runs; }
   /// Returns the number of committed runs since the start or the last forget().
   std::uint64_t runs(std::size_t node) const noexcept { return nodes_[node].runs; }
-  /// Treats the node as if it had not run: wires from it bring initial values again.
+  /// Treats the node as if it had not run: wires from it carry initial values again.
   void forget(std::size_t node) noexcept { nodes_[node].runs = 0; }
 
-  /// Returns an output of the latest committed run (1) or of the one before (2); null if there was
-  /// no such run.
+  /// Returns an output of the latest committed run (1) or of the previous one (2); null if there
+  /// was no such run.
   const Tensor* output(PortIndex output, std::size_t runs_ago) const;
 
  private:
   struct Node {
     std::unique_ptr<Engine> engine = {};
     std::vector<Tensor> inputs = {};
-    std::vector<std::optional<Tensor>> initial = {};        // by input: of feedback
-    std::array<std::vector<Tensor>, 2> outputs = {};        // of even runs and of odd ones
-    std::array<std::unique_ptr<Binding>, 2> bindings = {};  // end before the engine
+    std::vector<std::optional<Tensor>> initial = {};        // by input, for feedback inputs
+    std::array<std::vector<Tensor>, 2> outputs = {};        // outputs of even and odd runs
+    std::array<std::unique_ptr<Binding>, 2> bindings = {};  // destroyed before the engine
     std::uint64_t runs = 0;
 
     Binding& next_binding() const noexcept { return *bindings[runs % 2]; }
   };
 
   Wiring wiring_;
-  std::vector<Node> nodes_;  // as in the bundle
+  std::vector<Node> nodes_;  // nodes as in the bundle
 };
 
 }  // namespace leapp
