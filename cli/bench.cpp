@@ -34,7 +34,7 @@ std::optional<double> frequency_of(const Bundle& bundle) {
   return std::nullopt;
 }
 
-// How long a tick may take, for the timeline to show which took longer.
+// The period of the bundle, so that the timeline shows which ticks exceeded it.
 std::optional<std::chrono::nanoseconds> deadline_of(const BenchArguments& arguments) {
   BenchReport report;
   report.frequency =

@@ -81,7 +81,7 @@ void print_ports(const char* title, const std::vector<PortBinding>& ports,
 }
 
 Bundle read_without_tensors(const std::filesystem::path& yaml) {
-  BundleOptions options;  // looking needs no memory for tensors
+  BundleOptions options;  // inspecting allocates no tensors
   options.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   return read_bundle(yaml, options);
 }

@@ -18,7 +18,7 @@ struct DiffArguments {
 };
 
 int run_diff(const DiffArguments& arguments) {
-  ViewOptions options;  // looking needs no memory for tensors
+  ViewOptions options;  // inspecting allocates no tensors
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   const BundleDiff found = diff(arguments.before, arguments.after, options.bundle);
   if (!arguments.html.empty()) {

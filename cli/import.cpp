@@ -10,7 +10,7 @@
 namespace leapp::cli {
 namespace {
 
-// "key=value" as a pair; the value may hold more '='.
+// Splits "key=value"; the value may contain more '='.
 std::pair<std::string, std::string> setting_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {

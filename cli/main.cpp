@@ -1,6 +1,6 @@
 // leapp: look at a bundle, check it, verify it, run it, measure it, build it, merge it, import one,
 // bind it to a robot, replay what was recorded, compare two, explain an error. Needs neither Python
-// nor torch.
+// nor PyTorch.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -90,7 +90,7 @@ constexpr const char* kExitCodes =
     "(ONNX\nRuntime, libtorch, an execution provider, a compiler); 4 too slow (bench --strict);\n5 "
     "different (diff).";
 
-// The parser would only say that a subcommand is required.
+// The parser would only report that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
   if (argc < 2) return {};
   const std::string word = argv[1];
@@ -108,7 +108,7 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
          "'; the commands are: " + names + " (leapp --help)";
 }
 
-// Where one JSON object was asked for, a failure is one too.
+// If one JSON object was requested, a failure is printed as one too.
 int say_failure(const Command& command, const Error& error) {
   const CLI::Option* json = command.app->get_option_no_throw("--json");
   if (json != nullptr && json->count() > 0) {

@@ -28,7 +28,7 @@ nlohmann::json numbers(const Tensor& tensor) {
   return std::vector<T>(values.begin(), values.end());
 }
 
-// JSON knows doubles only: the shortest text that is this float, read as one.
+// JSON knows only doubles: the shortest text that identifies this float, read as a double.
 nlohmann::json short_floats(const Tensor& tensor) {
   std::vector<double> numbers;
   for (float value : tensor.values<float>()) {
@@ -39,7 +39,7 @@ nlohmann::json short_floats(const Tensor& tensor) {
   return numbers;
 }
 
-// The elements as a flat list; null where JSON has no such numbers.
+// The elements as a flat list; null for numbers that JSON cannot express.
 nlohmann::json elements(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case DType::kBool:
@@ -99,7 +99,7 @@ TensorMap inputs_for(const InferenceManager& manager, const RunArguments& argume
   if (arguments.input.empty()) return manager.get_mock_input(arguments.seed);
   TensorMap given = read_tensors(arguments.input);
   TensorMap inputs = arguments.mock ? manager.get_mock_input(arguments.seed) : TensorMap();
-  // By the port's own name, however it is written in the file.
+  // By the port's own name, whichever name the file uses.
   for (auto& [name, tensor] : given) {
     inputs.insert_or_assign(manager.inputs()[manager.input_port(name).index()], std::move(tensor));
   }

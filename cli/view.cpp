@@ -29,7 +29,7 @@ struct ViewArguments {
   bool json = false;
 };
 
-// Starts the desktop's browser, where there is a desktop.
+// Opens the desktop's browser, if there is a desktop.
 bool open_page(const std::string& file) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
   std::string program = "xdg-open";
@@ -44,7 +44,7 @@ bool open_page(const std::string& file) {
 }
 
 int run_view(const ViewArguments& arguments) {
-  ViewOptions options;  // looking needs no memory for tensors
+  ViewOptions options;  // inspecting allocates no tensors
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   options.bench = arguments.bench;
   options.recording = arguments.recording;

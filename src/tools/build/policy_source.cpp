@@ -34,7 +34,7 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
   const SafeTensors initial_values =
       read_initial_values(bundle, values ? &files.at(values->path) : nullptr, options);
   const PolicyText text(bundle, initial_values);
-  std::error_code ignored;  // the first file that cannot be written says why
+  std::error_code ignored;  // the first file with an error is reported
   std::filesystem::create_directories(folder, ignored);
   for (const Model& model : bundle.models) {
     const std::string symbol = cpp_symbol(model.name);

@@ -17,7 +17,7 @@ constexpr const char* kPolicy = "policy";
 constexpr const char* kMotion = "motion";
 constexpr const char* kTime = "time_step";
 
-/// The output of a tracking model that an input of `observe` reads.
+/// The output of a tracking model that feeds an input of `observe`.
 struct ReferenceWire {
   const char* output;
   const char* input;
@@ -68,8 +68,8 @@ class Assembly {
   }
 
  private:
-  // A tracking policy's model also holds the motion, which its observation needs: each becomes a
-  // node of its own.
+  // The model of a tracking policy also contains the motion, which its observation needs, so each
+  // becomes a separate node.
   void add_motion(const Model& observe) {
     std::vector<std::string> outputs;
     for (const Port& port : policy_.outputs) {

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kTargets = "output.joint_targets.";
 
-// "obj.robot.joints.pos" without its last part.
+// Returns "obj.robot.joints.pos" without its last part.
 std::string group_of(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string::npos ? name : name.substr(0, dot);
@@ -123,7 +123,7 @@ class ExployReader {
     return values;
   }
 
-  // The model's port with what its name and metadata say.
+  // The model's port with the semantics from its name and metadata.
   static Port meaning(const Port& port, const Port& described) {
     Port result = port;
     const auto size = static_cast<std::int64_t>(

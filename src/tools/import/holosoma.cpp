@@ -11,7 +11,7 @@
 namespace leapp::importing {
 namespace {
 
-/// holosoma's controller clips every action to this before it uses it.
+/// holosoma's controller clips every action to this limit before it uses it.
 constexpr double kHolosomaClip = 100;
 
 // {"lin_vel_x": [-1.0, 1.0], ..} or null.
@@ -30,7 +30,7 @@ std::vector<CommandRange> holosoma_ranges(const Fields& fields) {
       fields.fail(Code::kBadKey, "command_ranges",
                   "has no range for '" + key + "', expected [lower, upper]");
     }
-    // Its own name for the rate of turning.
+    // holosoma's own name for the yaw rate.
     const std::string element = key == "ang_vel_yaw" ? "ang_vel_z" : key;
     ranges.push_back({element, value[0].get<double>(), value[1].get<double>()});
   }
@@ -88,7 +88,7 @@ class HolosomaReader {
         fields_.numbers("action_scale", "the scale of the action: one, or one for each element");
     if (scale.size() == 1) scale.assign(count, scale[0]);
     fields_.check_count("action_scale", scale.size(), count, "one for each element of the action");
-    // Its controller gives a shorter action to the last joints.
+    // holosoma's controller applies a shorter action to the last joints.
     const std::size_t first = deployment_.joints.size() - count;
     for (std::size_t i = 0; i < count; ++i) {
       Drive drive;
@@ -101,7 +101,7 @@ class HolosomaReader {
     }
   }
 
-  // A value for each of observation_names: given ones, one for all, or `otherwise`.
+  // A value for each of observation_names: the given values, one for all, or `otherwise`.
   std::vector<double> given(const char* key, const char* what, std::size_t count,
                             double otherwise) const {
     if (!fields_.has(key)) return std::vector<double>(count, otherwise);

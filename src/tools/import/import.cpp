@@ -43,9 +43,9 @@ Deployment read_deploy_file(const std::filesystem::path& path, const Settings& s
           "). Give its deployment file (--deploy deploy.yaml), or export the policy with metadata");
 }
 
-// The bundle has a file policy.onnx of its own.
+// The bundle also contains a file policy.onnx.
 void check_target(const std::filesystem::path& model, const std::filesystem::path& target) {
-  std::error_code ignored;  // a target that is not there yet
+  std::error_code ignored;  // a target that does not exist yet
   const auto folder = std::filesystem::absolute(model, ignored).parent_path();
   require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot import " + model.string() + " into " + target.string() +

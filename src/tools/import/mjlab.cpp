@@ -8,7 +8,7 @@
 namespace leapp::importing {
 namespace {
 
-// How mjlab writes what every trainer of the same lineage has.
+// The format of mjlab and of other trainers that are derived from it.
 class MjlabReader {
  public:
   MjlabReader(const Fields& fields, const PolicyModel& policy)
@@ -42,7 +42,7 @@ class MjlabReader {
                         deployment_.joints.size(), "one for each of joint_names");
   }
 
-  // The joints that the action drives. Where there are fewer than joints, only the user knows.
+  // The joints that the action drives. If there are fewer than joints, only the user knows them.
   std::vector<std::int64_t> driven_joints() const {
     const auto count = static_cast<std::size_t>(size_of_port(action_));
     if (!fields_.has("action_joint_names") && deployment_.joints.size() == count) {
@@ -149,7 +149,7 @@ class MjlabReader {
     return term;
   }
 
-  // One entry for each term, or nothing where the file does not have the key.
+  // One entry for each term, or none if the file does not have the key.
   std::vector<std::vector<double>> per_term(const char* key, const char* what) const {
     if (!fields_.has(key)) return {};
     std::vector<std::vector<double>> values = fields_.nested(key, what, Bounds::kMayBeInfinite);
@@ -256,7 +256,7 @@ class MjlabReader {
 }  // namespace
 
 bool is_mjlab(const Fields& fields) {
-  // Two keys are enough to tell whose it is; what else is missing is then named.
+  // Two keys are enough to recognise the format; other missing keys are then reported.
   const bool more = fields.has("observation_names") || fields.has("joint_stiffness") ||
                     fields.has("default_joint_pos");
   return fields.has("joint_names") && more;

@@ -11,9 +11,9 @@
 namespace leapp::importing {
 namespace {
 
-/// The oldest operators that the nodes around a policy are written with.
+/// The oldest opset for the nodes around a policy.
 constexpr std::int64_t kOldestOpset = 13;
-/// More elements than any policy's port has.
+/// A limit above the number of elements of any policy's port.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 28;
 
 Port port_of(const onnx::ValueInfo& info, const std::string& file) {
@@ -42,7 +42,7 @@ std::string names_of(const std::vector<Port>& ports) {
   return names;
 }
 
-// Loops and branches read values from around them.
+// Loops and branches also read values from the surrounding graph.
 void add_used(const onnx::Graph& graph, std::unordered_set<std::string>& used);
 
 void add_used(const onnx::Node& node, std::unordered_set<std::string>& used) {

@@ -13,7 +13,7 @@
 namespace leapp::importing {
 namespace {
 
-/// The period of rl_sar's "g1_phase", in seconds; its controller has it as a constant.
+/// The period of rl_sar's "g1_phase" in seconds, a constant in its controller.
 constexpr double kG1Period = 0.8;
 
 bool has_observations(const YamlNode& node) {
@@ -58,7 +58,7 @@ class RlSarReader {
   }
 
  private:
-  // The config goes before the robot's base.
+  // The config takes precedence over the robot's base.
   const YamlFields& having(const std::string& key) const {
     return config_.find(key) == nullptr && base_ && base_->find(key) != nullptr ? *base_ : config_;
   }
@@ -191,7 +191,7 @@ class RlSarReader {
       term.source = Source::kPhase;
       term.size = 2;
       term.period = kG1Period * *deployment_.frequency;
-      term.first_tick = 1;  // its controller counts before it looks
+      term.first_tick = 1;  // its controller increments the counter before it reads it
     }
     return term;
   }

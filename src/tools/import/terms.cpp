@@ -44,7 +44,7 @@ std::string layout_of(const std::vector<Term>& terms) {
   return text;
 }
 
-// One size follows from all others.
+// One unknown size follows from all others.
 void deduce_size(Deployment& deployment, const Fields& fields, std::int64_t whole) {
   std::vector<Term*> unknown;
   for (Term& term : deployment.terms) {

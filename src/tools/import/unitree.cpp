@@ -50,7 +50,7 @@ class UnitreeReader {
     return map;
   }
 
-  // The trap of this format: gains are by motor, everything else by the policy's joint.
+  // This format has a trap: gains are by motor, everything else by the policy's joint.
   std::vector<double> by_motor(const char* key) const {
     const std::vector<double> values = file_.numbers(key, "by motor of the SDK");
     const auto needed = static_cast<std::size_t>(motors_.motors().back()) + 1;
@@ -64,7 +64,7 @@ class UnitreeReader {
     return motors_.from_motors(values);
   }
 
-  // Returns the numbers of the policy's joints, by default all of them.
+  // Returns the indices of the policy's joints, by default all of them.
   std::vector<std::int64_t> policy_joints(const YamlFields& fields) const {
     if (fields.find("joint_ids") == nullptr) return all_of(motors_.count());
     std::vector<std::int64_t> ids = fields.integers("joint_ids", "joints of the policy");
@@ -138,7 +138,8 @@ class UnitreeReader {
     return {ends[0], ends[1]};
   }
 
-  // Several inputs of a model have a group of terms each; a policy of one has no groups, or one.
+  // A model with several inputs has a group of terms for each; a policy with one input has no
+  // groups, or one.
   YamlFields observation_terms() const {
     YamlFields observations = file_.mapping("observations", "the observation terms");
     std::vector<std::string> groups;
@@ -210,7 +211,7 @@ class UnitreeReader {
     if (params.find("asset_cfg") == nullptr) return all_of(motors_.count());
     const YamlFields asset = params.mapping("asset_cfg", "of the term");
     const YamlNode* ids = asset.find("joint_ids");
-    // Isaac Lab writes "all of them" as a slice.
+    // Isaac Lab writes "all" as a slice.
     if (ids == nullptr || ids->kind != YamlNode::Kind::kSequence) return all_of(motors_.count());
     return policy_joints(asset);
   }

@@ -10,7 +10,7 @@
 namespace leapp {
 namespace {
 
-/// Number of times the bundle is run to find out what its action means.
+/// Number of runs of the bundle that measure the meaning of its action.
 constexpr std::uint32_t kPolicyRuns = 8;
 
 [[noreturn]] void fail_policy(const std::string& what) {
@@ -33,7 +33,7 @@ std::string short_name(const Port& port) {
   return port.name.substr(port.name.rfind('.') + 1);
 }
 
-// The words of such controllers, or else the port's own.
+// The term names of such controllers, or else the port's own name.
 std::string term_name(const Port& port) {
   static const std::map<std::string, std::string> kTerms = {
       {"state/joint/position", "joint_pos"},
@@ -45,7 +45,7 @@ std::string term_name(const Port& port) {
   return found != kTerms.end() ? found->second : short_name(port);
 }
 
-// The only output of that kind that the controller gets.
+// The only output of that kind, which the controller reads.
 const Port& only_output(const Model& node, const std::string& kind) {
   const Port* found = nullptr;
   for (const Port& port : node.outputs) {
@@ -60,7 +60,7 @@ const Port& only_output(const Model& node, const std::string& kind) {
   return *found;
 }
 
-// A controller keeps the last action for a policy, and nothing else.
+// The only state that a controller keeps for a policy is the last action.
 const Port* fed_back_action(const Bundle& bundle) {
   const std::vector<Wire>& wires = bundle.pipeline.feedback_flow;
   if (wires.empty()) return nullptr;
@@ -92,7 +92,7 @@ void check_joints(const Port& port, const std::vector<std::string>& joints) {
               "' does not have the joints of the targets, named and in the same order");
 }
 
-// One run: the action and the target, element by element.
+// One run: the action and the target, by element.
 struct PolicyRun {
   std::vector<double> action;
   std::vector<double> target;

@@ -26,8 +26,8 @@ Values to_values(const nlohmann::ordered_json& json) {
   return values;
 }
 
-/// Returns the elements of a float32 or float64 tensor as a recording has them: NaN stands for NaN
-/// and both infinities.
+/// Returns the elements of a float32 or float64 tensor as in a recording: NaN represents NaN and
+/// both infinities.
 Values to_values(const ConstTensorView& view) {
   Values values(static_cast<std::size_t>(element_count(view.shape)));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -96,7 +96,7 @@ class Replayer {
     return policy == channel.metadata.end() ? std::string() : policy->second;
   }
 
-  /// Returns whether a supervisor switched to the policy.
+  /// Returns whether a supervisor switched to the policy during the recording.
   bool begins(const nlohmann::ordered_json& message) const {
     return message.value("event", nlohmann::ordered_json()) == "switched" &&
            message.value("policy", nlohmann::ordered_json()) == options_.policy;
@@ -108,8 +108,7 @@ class Replayer {
     outputs_.clear();
   }
 
-  /// Adds a value. A tick is complete when all of its inputs and outputs are there: outputs come
-  /// last.
+  /// Adds a value. A tick is complete when it has all inputs and outputs; outputs come last.
   void take(const std::string& port, bool input, const nlohmann::ordered_json& message) {
     if (!message.contains("tick") || !message["tick"].is_number_unsigned() ||
         !message.contains("values")) {

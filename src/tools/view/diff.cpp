@@ -27,7 +27,7 @@ std::string type_of(const ConstTensorView& tensor) {
   return std::string(name_of(tensor.dtype)) + " " + to_string(tensor.shape);
 }
 
-// The elements that differ most, or nothing when all are equal (NaN equals NaN).
+// The elements that differ most, or nothing if all are equal (NaN equals NaN).
 std::optional<WorstElement> worst_of(const ConstTensorView& before, const ConstTensorView& after) {
   const Comparison comparison = compare(before, after, kExact);
   if (comparison.passed()) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<WorstElement> worst_of(const ConstTensorView& before, const ConstT
   return WorstElement{static_cast<std::uint64_t>(worst.index), worst.traced, worst.exported};
 }
 
-// Finds what differs, kind by kind.
+// Finds the differences, kind by kind.
 class Differ {
  public:
   Differ(const Bundle& before, const Bundle& after, const BundleOptions& options)
@@ -106,7 +106,7 @@ class Differ {
     }
   }
 
-  // Key by key: a changed limit is not a changed port.
+  // Compares key by key, so that a changed limit is not reported as a changed port.
   void compare_semantics(const std::string& where, const Port& before, const Port& after) {
     const auto keys = [](const Port& port) {
       nlohmann::ordered_json all = view::to_json(port);

@@ -12,7 +12,8 @@
 namespace leapp::view {
 namespace {
 
-// More than any model has. A pickle may hold one value in many places, and in itself.
+// A limit above any real model. A pickle may refer to one value many times, also from within
+// itself.
 constexpr std::size_t kMostSteps = 1'000'000;
 constexpr std::size_t kMostVisits = 100'000;
 constexpr int kMostDepth = 64;
@@ -21,12 +22,12 @@ constexpr std::size_t kMostName = 4096;
 struct Pickled;
 using PickledRef = const Pickled*;
 
-// A value of the pickle. What is neither of these, such as an object's class, is empty.
+// A value of the pickle. Other values, such as an object's class, are empty.
 struct Pickled {
   std::variant<std::monostate, std::int64_t, std::string> value = {};
-  std::vector<PickledRef> items = {};                         // of a tuple, a list or a call
+  std::vector<PickledRef> items = {};                         // items of a tuple, a list or a call
   std::vector<std::pair<std::string, PickledRef>> keys = {};  // of a dict
-  PickledRef state = nullptr;                                 // of an object: its attributes
+  PickledRef state = nullptr;                                 // attributes of an object
 };
 
 // Owns the values that it reads.
@@ -205,7 +206,7 @@ class Unpickler {
 
   std::string_view rest_;
   std::optional<std::string_view> line_;
-  std::deque<Pickled> values_;  // which stay where they are
+  std::deque<Pickled> values_;  // which keep their address
   std::vector<Pickled*> stack_;
   std::vector<std::size_t> marks_;
   std::map<std::uint64_t, Pickled*> memo_;
@@ -279,7 +280,7 @@ std::optional<ScriptTensor> tensor_in(const Pickled& call) {
   return tensor;
 }
 
-// The tensors of an object and of those that it holds, which `visits` bounds.
+// The tensors of an object and of its members; `visits` limits the recursion.
 void collect(const Pickled& object, const std::string& prefix, int depth, std::size_t& visits,
              std::vector<ScriptTensor>& found) {
   if (depth > kMostDepth) return;

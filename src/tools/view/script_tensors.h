@@ -1,5 +1,5 @@
-// The tensors of a TorchScript archive by name, read without libtorch and without running anything:
-// the pickle that lists them is parsed as data.
+// The tensors of a TorchScript archive by name, read without libtorch and without running code: the
+// pickle that lists them is parsed as data.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct ScriptTensor {
   bool contiguous = true;
 };
 
-/// Returns the tensors that data.pkl lists, in order. Stops at the first object that
-/// PyTorch does not write, and returns those before it.
+/// Returns the tensors that data.pkl lists, in order. Stops at the first object that PyTorch does
+/// not write, and returns the tensors before it.
 std::vector<ScriptTensor> list_script_tensors(std::string_view pickle);
 
 }  // namespace leapp::view

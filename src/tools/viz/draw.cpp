@@ -40,7 +40,7 @@ void draw(const Bundle& bundle, const std::filesystem::path& path, const std::st
 }
 
 void preload_graphviz() {
-  // Text of every kind, so that each font is looked up.
+  // Text in every style, so that each font is looked up.
   Port port;
   port.name = "port";
   port.semantics.kind = "kind";
