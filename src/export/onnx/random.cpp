@@ -1,4 +1,5 @@
-// Operators that draw random numbers: no ONNX model can repeat PyTorch's stream, so each says so.
+// Operators that draw random numbers. An ONNX model cannot repeat PyTorch's stream, so each of them
+// is refused.
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {

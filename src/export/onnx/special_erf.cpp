@@ -49,7 +49,7 @@ Value log_ndtr(Value x) {
   return where(x < -1.0, low, high);
 }
 
-/// Returns a converter for what is exact to double precision.
+/// Returns a converter for functions that are exact in double precision.
 auto precise(Value (*function)(Value)) {
   return [function](OpContext& context) -> Value {
     const Value x = cast(cast(context.tensor("self"), context.result_dtype()), DType::kFloat64);

@@ -1,4 +1,4 @@
-// Converters of what eigenvalues and singular values give, the pseudoinverse among it.
+// Converters of results of eigenvalues and singular values, including the pseudoinverse.
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +10,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns the symmetric matrix of which only one triangle is looked at.
+/// Returns the symmetric matrix of which only one triangle is read.
 Value symmetric(Value a, bool upper) {
   const std::int64_t size = a.size(1);
   Dims bits;
@@ -48,7 +48,8 @@ void need_single(OpContext& context, Value x) {
                "Convert to float32 first.");
 }
 
-/// Returns singular values, descending. Squares of float32 numbers keep their digits in a double.
+/// Returns singular values in descending order. Squares of float32 numbers are exact in double
+/// precision.
 Value singular_values(Value a) {
   const Value gram =
       a.size(1) < a.size(2) ? matmul(a, matrix_transpose(a)) : matmul(matrix_transpose(a), a);
