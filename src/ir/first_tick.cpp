@@ -54,7 +54,7 @@ class Chooser {
            std::memcmp(left.data.get(), right.data.get(), left.byte_size()) == 0;
   }
 
-  // A result of an operator that both ticks run.
+  // A result of an operator that runs in both ticks.
   const ValueId* merged(ValueId one, ValueId other) {
     if (first_.value(one).kind != ValueKind::kResult ||
         rest_.value(other).kind != ValueKind::kResult) {
@@ -133,7 +133,7 @@ class Chooser {
     return true;
   }
 
-  // A value of the first tick, copied into `rest_` with all that it depends on.
+  // Copies a value of the first tick into `rest_`, with everything that it depends on.
   ValueId imported(ValueId id) {
     if (id == kNoValue) return id;
     ValueId& known = imported_[static_cast<std::size_t>(id)];

@@ -120,7 +120,7 @@ torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
   }
   static const c10::OperatorName as_strided("aten::as_strided", "");
   if (!call.is_inferred_view() && call.op.operator_name() == as_strided && stack.back().isInt()) {
-    // An offset the user gave counts from the start of the traced tensor's memory.
+    // An offset of the user counts from the start of the traced tensor's memory.
     const at::Tensor& traced = tape_.variable(args[0].var).held;
     const at::Tensor self = stack.front().toTensor();
     if (traced.defined()) {

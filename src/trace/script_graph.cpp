@@ -17,7 +17,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-// Lists and tuples of values, constructed or unpacked. False for every other node.
+// Lists and tuples of values, constructed or unpacked. False for all other nodes.
 bool rearranges(const jit::Node& node, jit::Stack& stack) {
   if (node.kind() == c10::prim::ListConstruct) {
     c10::impl::GenericList list(node.output()->type()->expectRef<c10::ListType>().getElementType());
