@@ -33,18 +33,18 @@ std::size_t position_of(const std::vector<NodePort>& ports, const std::string& n
   return index_in(ports, name, &NodePort::name).value();
 }
 
-// What a pass received through calls between nodes.
+// Values that a pass received through calls between nodes.
 struct Received {
   std::size_t pass;
   const Between* between;
   at::Tensor value;
-  trace::VarId read = trace::kNoId;  // where no input received it
+  trace::VarId read = trace::kNoId;  // if no input received it
 };
 
-/// One input, or undeclared read, and what it received pass by pass.
+/// One input, or undeclared read, and its values in each pass.
 struct Gap {
   const Node* reader;
-  NodePort port;                        // the input, or one like what is read
+  NodePort port;                        // the input, or one with the properties of the read
   std::vector<Received> received = {};  // not empty
 
   bool is_declared() const { return received.front().read == trace::kNoId; }
@@ -55,7 +55,7 @@ struct Gap {
   }
 };
 
-// The nodes, some of which already contain calls between nodes.
+// The nodes; some already contain calls between nodes.
 struct Nodes {
   std::span<const Node* const> recorded;
   std::map<NodeId, Node> changed = {};
@@ -68,7 +68,7 @@ struct Nodes {
   }
 };
 
-// The last of the nodes whose outputs the calls read.
+// The last node whose outputs the calls read.
 const Node& writer_of(const Nodes& nodes, const BetweenCall& call) {
   const auto completion = [&](const auto& pass) { return nodes.at(pass.first).completion; };
   return nodes.at(std::ranges::max_element(call.passes, {}, completion)->first);
@@ -97,7 +97,8 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
   return {};
 }
 
-// Returns where a pass received another value than the writer's output of that name, and which.
+// Returns the first pass that received a different value than the writer's output of that name, and
+// the reason.
 std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
   const std::size_t position = position_of(writer.outputs, output);
   for (const Received& received : gap.received) {
@@ -120,8 +121,8 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
   return {};
 }
 
-// What the calls begin with, in each pass of the node that takes them in: an output of its own, or
-// one more input for that of another node.
+// The origins of the calls, in each pass of the node that will contain them: its own outputs, or
+// additional inputs for outputs of other nodes.
 void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where, Node& writer,
                 std::vector<Sources>& known) {
   const Node& from = nodes.at(source.node);
@@ -137,7 +138,7 @@ void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where,
     trace::Recording& recording = pass.recording;
     const at::Tensor value = from.passes[i].outputs[output];
     if (is_own) {
-      const bool is_constant = output >= recording.outputs.size();  // those come last
+      const bool is_constant = output >= recording.outputs.size();  // these come last
       known[i][source] = {value, is_constant ? recording.tape->add_outside(value, true)
                                              : recording.outputs[output].var};
       continue;
@@ -158,7 +159,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   port.name = state::unused_name(writer, {}, port.name);
   port.is_between = true;
   port.age = {};
-  for (Pass& pass : writer.passes) {  // what was recorded stays as it is
+  for (Pass& pass : writer.passes) {  // the recorded passes are not changed
     pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
   std::vector<Sources> known(writer.passes.size());
@@ -177,7 +178,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   return writer.outputs.insert(writer.outputs.begin() + at, std::move(port))->name;
 }
 
-// The input, or the read, receives that output.
+// Connects the input, or the read, to that output.
 void connect(const Gap& gap, const PortId& source, Node& reader) {
   for (const auto& [pass, between, value, var] : gap.received) {
     const int source_pass = between->route.call->passes.at(source.node);
@@ -194,7 +195,7 @@ void connect(const Gap& gap, const PortId& source, Node& reader) {
   }
 }
 
-// Makes the calls part of a node. Why they cannot be; empty where they are.
+// Makes the calls part of a node. Returns why that is impossible; empty on success.
 std::string take(Nodes& nodes, const Gap& gap) {
   const Route& route = gap.route();
   if (!route.call) return kNotKept;
@@ -215,7 +216,7 @@ std::string take(Nodes& nodes, const Gap& gap) {
   return {};
 }
 
-// What became of the calls: `reason` says why they are in no node, if they are not.
+// The result for the calls: `reason` says why they are in no node, if they are not.
 Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& reason) {
   const Between& example = gap.example();
   const PortId& from = example.route.port;
@@ -241,8 +242,8 @@ Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& rea
                         trace::resolve_source(first.frame), gap.reader->name, std::move(text));
 }
 
-// By the position of the input; behind those, the first undeclared read of every pass, the second
-// one, ..
+// By the position of the input; after those, the first undeclared read of every pass, the second
+// one, and so on.
 std::map<std::size_t, Gap> gaps_of(const Node& reader) {
   std::map<std::size_t, Gap> gaps;
   const auto add = [&](std::size_t position, const NodePort& port, Received received) {
@@ -278,7 +279,8 @@ std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
   for (const Node* node : recorded) {
     for (const auto& [position, gap] : gaps_of(*node)) {
       const std::string reason = take(nodes, gap);
-      if (!reason.empty() && !gap.is_declared()) continue;  // then passes differ, which is reported
+      if (!reason.empty() && !gap.is_declared())
+        continue;  // a difference between passes, which is reported
       findings.push_back(finding_of(nodes, gap, reason));
     }
   }

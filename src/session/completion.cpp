@@ -169,7 +169,7 @@ void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& ten
   for (NodePort& port : node.inputs) {
     if (port.read) port.age.add(*port.read);
   }
-  // Tag the outputs, and all else that the pass computed.
+  // Tags the outputs and all other results of the pass.
   const TagRef inside = node.pass.inside;
   for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {

@@ -11,8 +11,8 @@
 namespace leapp::session {
 namespace {
 
-// Returns why the tensor has no type, shape and dense elements, as a port needs; empty if it has.
-// Called for each port in each pass, so text is made for faults alone.
+// Returns why the tensor lacks the type, shape or dense elements of a port; empty if it is valid.
+// Called for each port in each pass, so it creates text only for faults.
 std::string find_dense_fault(const at::Tensor& tensor) {
   if (trace::is_wrapped(tensor)) {
     return "a value inside torch.vmap() or another transform of torch.func, which has no elements "

@@ -69,14 +69,14 @@ void check_may_stop(const SessionData& data) {
 void drop_open_passes(SessionData& data) {
   for (SessionNode& node : data.nodes) {
     if (!node.pass.open) continue;
-    // A loop that observes at the end of each step leaves an observation that is never used.
+    // A loop that observes at the end of each step leaves an unused observation.
     data.messages.remark("Pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
                          "' was begun but not completed, so LEAPP dropped it");
     drop_pass(data, node);
   }
 }
 
-// Writes are not observed any more, and a program that goes on will write to its state.
+// Writes are no longer observed, but the program may continue to write to its state.
 void freeze_memory(SessionData& data, Pass& pass) {
   for (MemoryUse& use : pass.memory) {
     if (use.after) use.after->freeze();
@@ -97,7 +97,8 @@ void end_session(SessionData& data) {
   }
   data.tape.close();
   data.memory.clear_creations();
-  // Logged here and not when a pass ends: writing a line takes longer than an operator.
+  // Logged here and not at the end of each pass, because writing a line takes longer than an
+  // operator.
   for (const SessionNode& node : data.nodes) {
     data.messages.remark("Node '" + node.name +
                          "': " + count(static_cast<std::size_t>(node.completed), "pass", "passes"));

@@ -11,10 +11,10 @@ namespace leapp::session {
 namespace {
 
 // Refuses a value that another open node has computed: a bundle runs one node after the other, so
-// no wire could carry it.
+// no wire can carry it.
 void refuse_open_value(SessionData& data, const SessionNode& node, const NodePort& port,
                        const at::Tensor& tensor) {
-  // Skipped unless nodes are nested: looking a tensor up adds it to the tape.
+  // Skipped unless nodes are nested, because looking up a tensor adds it to the tape.
   const bool nested = std::ranges::any_of(
       data.nodes, [&](const SessionNode& other) { return other.pass.open && other.id != node.id; });
   const auto var = nested ? data.tape.variable_of(tensor) : std::nullopt;
@@ -29,7 +29,8 @@ void refuse_open_value(SessionData& data, const SessionNode& node, const NodePor
              "outer one of two nested functions.");
 }
 
-// Warns of branches that depended on the tag's node: they may have decided what this node receives.
+// Warns of branches that depended on the tag's node: they may have decided the value that this node
+// receives.
 void warn_of_branches(SessionData& data, const SessionNode& node, const Tag& tag) {
   const auto [first, last] = data.branches.equal_range(tag.node);
   for (auto it = first; it != last; ++it) {
@@ -42,8 +43,8 @@ void warn_of_branches(SessionData& data, const SessionNode& node, const Tag& tag
   data.branches.erase(first, last);
 }
 
-// Returns the output that the input receives unchanged, if it does; otherwise warns or keeps the
-// route.
+// Returns the output that the input receives unchanged, if there is one; otherwise warns or stores
+// the route.
 std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& port,
                                 const at::Tensor& tensor, trace::FrameRef frame) {
   refuse_open_value(data, node, port, tensor);
@@ -70,7 +71,7 @@ std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& 
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};
   } else {
-    // compile_graph() decides whether the route becomes part of a node: it knows all passes.
+    // compile_graph(), which knows all passes, decides if the route becomes part of a node.
     node.pass.record.between.push_back(
         make_between(data.nodes, port.name, *with_shape_of(tensor, tag, frame), frame));
   }

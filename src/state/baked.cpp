@@ -10,12 +10,12 @@
 namespace leapp::state {
 namespace {
 
-// Whether what a variable from outside holds changes from pass to pass.
+// Returns whether the content of an external variable changes from pass to pass.
 bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
   if (!trace::is_from_outside(pass.tape(), var)) return false;
   if (pass.writes(var)) return true;
-  // Or the pass before computed it from its inputs, or the program wrote to it since.
+  // The previous pass computed it from its inputs, or the program wrote to it since.
   const session::OutsideRead* read = pass.find_outside(var);
   const VarId former = number == 0 || read == nullptr ? kNoId : read->known.at(number - 1).var;
   if (former == kNoId) return false;
@@ -43,7 +43,7 @@ void for_each_constant(const NodeStates& states, Visit&& visit) {
   }
 }
 
-// Whether memory that a pass only read holds something else by now, though no node wrote to it.
+// Returns whether memory that a pass only read has changed, although no node wrote to it.
 bool was_overwritten(const session::MemoryUse& use) {
   if (use.after || !use.declared.empty() || use.writer || !use.before) return false;
   return use.before->frozen() && !trace::same_value(use.before->content(use.found), use.found);
@@ -100,7 +100,7 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
 Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
                          const Paths& paths) {
   Findings findings;
-  if (!states.differences.empty()) return findings;  // passes that differ show it by themselves
+  if (!states.differences.empty()) return findings;  // differences between passes show it
   const bool once = states.node->completed == 1;
   const std::string& name = states.node->name;
   const trace::Tape& tape = states.exported().tape();
@@ -121,7 +121,7 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
                          "earlier value is exported as a constant."};
     }
   }
-  if (suspects.empty()) return findings;  // as for nearly every node
+  if (suspects.empty()) return findings;  // the case for nearly every node
   for_each_constant(states, [&](const trace::Site& site, VarId var) {
     const auto suspect = suspects.find(tape.variable(var).store);
     if (suspect == suspects.end()) return;

@@ -14,7 +14,7 @@ std::string name_at(const trace::Tape& tape, std::int32_t index) {
   return index < 0 ? "" : c10::toString(tape.call(index).op.operator_name());
 }
 
-// One later pass against the base, in what computes outputs and states.
+// Compares one later pass with the base, in the calls that compute outputs and states.
 class Comparison {
  public:
   Comparison(const Subject& subject, const WrittenPass& again, const FollowedPass& followed,
@@ -24,7 +24,7 @@ class Comparison {
   }
 
   std::vector<Difference> run() && {
-    note_control_flow();  // first: a constant may differ because another call reads it now
+    note_control_flow();  // first, because a constant may differ if another call reads it now
     for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
     note_unpaired_state();
     return std::move(differences_);
@@ -63,7 +63,7 @@ class Comparison {
       const trace::Arg& was = old_tape_.args_of(a)[k];
       const trace::Arg& is = new_tape_.args_of(b)[k];
       const std::string& name = schema.arguments()[k].name();
-      // A number, a tensor, or as many tensors?
+      // A number, a tensor, or a list of the same length?
       if (was.kind != is.kind || was.list_size != is.list_size) {
         note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
                  trace::text_of(was) +
@@ -82,7 +82,7 @@ class Comparison {
                        : ""),
            b.frame, true, schema.name() + " " + name);
     }
-    // Memory that several tensors share is known by each of them.
+    // Memory that several tensors share has the name of each of them.
     bool explained = false;
     trace::for_each_result(new_tape_, b, [&](VarId var) {
       explained |= b.is_inferred_alias() && followed_.explains(var);
@@ -113,9 +113,9 @@ class Comparison {
     if (!was_outside || !is_outside || !compared_.insert(was).second) return;
     const auto is_before = [&](const State& state) { return state.slot.before == was; };
     if (std::ranges::any_of(first_.states, is_before)) return;
-    // Scratch memory: what the pass reads there it wrote itself.
+    // Scratch memory: the pass reads only its own writes.
     if (first_.pass->writes(was)) return;
-    // What a node wrote is wired as shared state.
+    // Memory that a node wrote is wired as shared state.
     const session::OutsideRead* read = again_.pass->find_outside(is);
     if (read != nullptr && read->writer) return;
     if (trace::same_value(old_tape_.content(was), new_tape_.content(is))) return;
@@ -132,8 +132,8 @@ class Comparison {
          b.frame, true);
   }
 
-  // Whether this node computed the value of a variable from outside in an earlier pass, and no node
-  // wrote it there.
+  // Returns whether this node computed the value of an external variable in an earlier pass, and no
+  // node wrote it there.
   bool is_own(VarId var) const {
     const session::OutsideRead* read = again_.pass->find_outside(var);
     return read != nullptr && read->from == subject_.node.id && !read->writer;
@@ -205,7 +205,7 @@ std::vector<Difference> compare_passes(const Subject& subject, const Carried& ca
     Comparison comparison(subject, subject.passes[i], carried.followed.passes[i - subject.base - 1],
                           carried.kept.states);
     for (Difference& each : std::move(comparison).run()) {
-      // A call that is our own stands for the node.
+      // A call without a frame represents the node.
       if (each.where.code == nullptr) each.where = subject.passes[i].pass->opened_at;
       const auto is_known = [&](const Difference& known) {
         return known.cause == each.cause && known.where == each.where;

@@ -16,7 +16,7 @@ void append(Findings& findings, Findings more) {
   std::ranges::move(more, std::back_inserter(findings));
 }
 
-// What the passes of one node show by themselves.
+// Results from the passes of one node alone.
 NodeStates infer_alone(const Subject& subject, Findings& findings) {
   const Node& node = subject.node;
   Carried carried = find_carried(subject);
@@ -44,7 +44,7 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
   return std::move(carried.kept);
 }
 
-// Leaves out what another finding already names at the same line.
+// Leaves out findings at a line that another finding already names.
 Findings unnamed(const Findings& differences, const Findings& named) {
   Findings rest;
   for (const Diagnostic& each : differences) {
@@ -57,7 +57,7 @@ Findings unnamed(const Findings& differences, const Findings& named) {
   return rest;
 }
 
-// By now it is known what is state: outputs that depend on none, nor on an input, are constants.
+// All states are known here, so outputs that depend on no state and no input are constants.
 void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
   const trace::Tape& tape = states.exported().tape();
@@ -77,7 +77,7 @@ void check_undecided(const NodeStates& states) {
   }
 }
 
-// Names undeclared state after the path by which the program reaches its first value.
+// Names undeclared state after its path in the program.
 void name_states(NodeStates& states, const Paths& paths) {
   const trace::Tape& tape = states.exported().tape();
   for (State& state : states.states) {

@@ -6,7 +6,7 @@
 namespace leapp::state {
 namespace {
 
-// What an input was in the node's first pass; undefined where that is not known.
+// The value of an input in the node's first pass; undefined if unknown.
 at::Tensor at_first(const Node& node, const std::string& input) {
   if (node.passes.empty() || !node.passes.front().recording.tape) return {};
   const Pass& first = node.passes.front();

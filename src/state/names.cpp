@@ -17,7 +17,7 @@ std::string ordinal(std::int32_t item) {
 }  // namespace
 
 std::string identifier_of(const std::string& path) {
-  // The variable that the path begins with says less than what follows it.
+  // The first variable of a path is less informative than the rest.
   const std::size_t first = path.find_first_of(".[");
   const std::string rest =
       first == std::string::npos || first + 1 >= path.size() ? path : path.substr(first + 1);

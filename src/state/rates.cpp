@@ -26,7 +26,7 @@ std::string consequence(const Node& to, const NodePort& input, const Node& from)
          (forward ? "the same tick." : "the tick before.");
 }
 
-// `how`: what shows that they did not run equally often.
+// `how` states the evidence that they did not run equally often.
 std::string describe_rates(const Node& to, const NodePort& input, const Node& from,
                            const std::string& how) {
   return beginning(to, input, from) + how + counts_of(to, from) + consequence(to, input, from) +
