@@ -11,7 +11,7 @@
 namespace leapp::rehearse {
 namespace {
 
-// Whether every wire brings to this pass what was taken in there, as far as the latter was seen.
+// Returns whether every wire carries the value that this pass received, as far as it is known.
 bool repeats(const std::vector<ExportedNode>& nodes, const Bundle& bundle, const Wiring& wiring,
              std::size_t pass, const Tolerance& tolerance) {
   for (const Wiring::Connection& wire : wiring.connections()) {
@@ -28,7 +28,7 @@ bool repeats(const std::vector<ExportedNode>& nodes, const Bundle& bundle, const
   return true;
 }
 
-// What can be kept, and what ends it.
+// The number of ticks that can be kept, and the reason for the limit.
 struct Extent {
   std::size_t ticks = 0;
   std::string end;

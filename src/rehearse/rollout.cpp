@@ -22,22 +22,22 @@ namespace {
 
 using Origin = State::Origin;
 
-// What a wire brings to an input of a model, and from how many passes ago.
+// The source of an input of a model, and the age of its value in passes.
 struct IncomingWire {
-  std::size_t from = 0;    // among the nodes
-  std::size_t output = 0;  // of its model
+  std::size_t from = 0;    // index of the node
+  std::size_t output = 0;  // index of the port in its model
   PortRef source = {};     // for the message
   int distance = 0;
-  std::size_t first = 0;  // the pass that first received something
+  std::size_t first = 0;  // the first pass that received a value
   trace::FrameRef where = {};
-  const State* state = nullptr;  // that the input is; nullptr: it is a port of the node
+  const State* state = nullptr;  // the state of this input; nullptr: it is a port of the node
 };
 
-// One node under way.
+// One node during the rollout.
 struct Runner {
   const ExportedNode* node = nullptr;
   bool runs = false;         // its model
-  std::string not_compared;  // why its values are not; empty when they are
+  std::string not_compared;  // why its values are not compared; empty if they are
   NodeValidation report;
   std::unique_ptr<Engine> engine = {};
   std::vector<std::optional<IncomingWire>> incoming_wires = {};  // by input of the model
@@ -56,8 +56,8 @@ std::string why_not_run(const Model& model, bool has_external) {
   return {};
 }
 
-// From this size of an export on, its weights are left in its files: a copy costs more than the
-// slower ticks without it. Below, what runs is what will run on the robot, in every detail.
+// For exports above this size, the weights are used from the files, because copying them costs more
+// than slower ticks. Smaller exports run exactly as on the robot.
 constexpr std::uintmax_t kManyWeights = std::uintmax_t{64} << 20;
 
 bool have_many_weights(const std::vector<ExportedNode>& nodes,
@@ -117,7 +117,7 @@ class Roller {
 
   const std::vector<ExportedNode>& nodes_;
   const std::filesystem::path& folder_;
-  bool in_place_;  // weights are left in the files
+  bool in_place_;  // weights are used from the files
   Tolerance tolerance_;
   session::ExternalBackend* external_;  // or null
   const Checkpoint& checkpoint_;
@@ -168,7 +168,7 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
   std::string output;  // as annotated
   const NodePort* declared = session::find_port(to.node().inputs, input);
   if (declared != nullptr && declared->source) {
-    // Also where states stand between the input and its source.
+    // Also if states are between the input and its source.
     const ExportedNode* from = find_node(nodes_, declared->source->node);
     const std::optional<int> distance = declared->age.distance();
     if (from == nullptr || !distance) return std::nullopt;
@@ -204,7 +204,7 @@ Rollout Roller::run() && {
       if (pass_ < runner.node->node().passes.size()) step(runner);
     }
   }
-  checkpoint_();  // before anything is said of a run that an interrupt may have spoilt
+  checkpoint_();  // before reporting a run that an interrupt may have disturbed
   for (Runner& runner : runners_) {
     done_.outcomes.push_back(finish(runner));
     done_.engines.push_back(std::move(runner.engine));
@@ -212,7 +212,7 @@ Rollout Roller::run() && {
   return std::move(done_);
 }
 
-// What a wire carries in this pass; undefined where its source has not run.
+// The value that a wire carries in this pass; undefined if its source has not run.
 at::Tensor Roller::carried_by(const IncomingWire& incoming) const {
   const std::vector<Tensors>& put_out = runners_[incoming.from].put_out;
   const auto at = static_cast<std::ptrdiff_t>(pass_) - incoming.distance;
@@ -225,8 +225,7 @@ bool Roller::same(const IncomingWire& incoming, const at::Tensor& a, const at::T
   return agree(a, b, tolerance_for(precisions, incoming.output, tolerance_));
 }
 
-// An input that was not what its wire carries, unless it holds once more what it held before it
-// received anything.
+// Returns whether an input differs from its wire, unless it has its initial value again.
 void Roller::check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                            const at::Tensor& carried) {
   const IncomingWire& incoming = *runner.incoming_wires[input];
@@ -271,8 +270,8 @@ Tensors Roller::inputs_of(const Runner& runner) {
     const std::optional<IncomingWire>& incoming = runner.incoming_wires[i];
     const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
     const at::Tensor carried = incoming ? carried_by(*incoming) : at::Tensor();
-    // Nobody saw what a state that was merely found holds, but for what its hypothesis says; and
-    // that says nothing where the program wrote to it in between.
+    // Inferred state has no recorded value except the one of its hypothesis, which is unknown if
+    // the program wrote to it in between.
     const bool is_found =
         incoming && incoming->state && incoming->state->origin == Origin::kCarried;
     const bool is_kept =
@@ -305,7 +304,7 @@ Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
   return run_model(*runner.engine, model, inputs);
 }
 
-// What the pass put out; where nobody saw that, what the model did.
+// The output of the pass, or the model's output if the pass did not record it.
 Tensors Roller::traced_outputs(const ExportedNode& node, const Tensors& exported) const {
   Tensors outputs;
   for (std::size_t i = 0; i < node.output_names.size(); ++i) {

@@ -22,7 +22,7 @@ namespace {
 namespace jit = torch::jit;
 using caffe2::serialize::PyTorchStreamReader;
 
-// More than any program has that libtorch wrote: each level costs its parser stack.
+// A limit above any program that libtorch writes: each level uses stack of its parser.
 constexpr std::size_t kMaxDepth = 400;
 constexpr std::size_t kMaxSource = std::size_t{64} << 20;
 
@@ -42,7 +42,7 @@ class Memory final : public caffe2::serialize::ReadAdapterInterface {
   std::span<const std::byte> bytes_;
 };
 
-// The names by which TorchScript can reach an operator without saying `ops.namespace`.
+// Names that give TorchScript access to an operator without `ops.namespace`.
 const std::unordered_set<std::string>& operator_names() {
   static const std::unordered_set<std::string>& names = *new std::unordered_set<std::string>([] {
     std::unordered_set<std::string> found;
@@ -57,7 +57,7 @@ const std::unordered_set<std::string>& operator_names() {
   return names;
 }
 
-// The text between the quotes, and empty where a backslash may hide what it is.
+// The text between the quotes; empty if it contains a backslash, which may hide its meaning.
 std::string literal_text(std::string_view token) {
   const std::size_t quote = token.find_first_of("'\"");
   if (quote == std::string_view::npos || token.find('\\') != std::string_view::npos) return {};
@@ -72,10 +72,10 @@ std::string text_of(const jit::Token& token) {
   return std::string(token.range.token_text());
 }
 
-// Reads the tokens of one source in turn.
+// Reads the tokens of one source in order.
 class SourceCheck {
  public:
-  /// Why this source is refused; empty when it is not.
+  /// Returns why this source is refused; empty if it is accepted.
   std::string find_fault(const std::string& text) {
     jit::Lexer lexer(std::make_shared<jit::Source>(text));
     while (lexer.cur().kind != jit::TK_EOF) {
@@ -133,7 +133,7 @@ class SourceCheck {
     return "its code calls '" + name + "'";
   }
 
-  // What the parser and the compiler go down into: brackets, blocks, chains of operators.
+  // Structures in which the parser and the compiler recurse: brackets, blocks, chains of operators.
   void count_depth(int kind) {
     switch (kind) {
       case '(':
@@ -176,11 +176,11 @@ class SourceCheck {
 
   std::vector<std::size_t> levels_ = {0};  // operators since the last comma, per open bracket
   std::size_t blocks_ = 0;
-  std::size_t chained_ = 0;  // elif, which the parser takes for blocks in blocks
+  std::size_t chained_ = 0;  // elif, which the parser treats as nested blocks
   std::size_t depth_ = 0;
   std::string last_;
   std::string before_last_;
-  std::string literal_;  // strings in succession are one
+  std::string literal_;  // consecutive strings are joined
   bool uses_getattr_ = false;
   bool namespace_follows_ = false;
   bool namespace_named_ = false;
@@ -194,7 +194,7 @@ std::string record_text(PyTorchStreamReader& reader, const std::string& name) {
 }
 
 std::string find_fault(PyTorchStreamReader& reader) {
-  std::set<std::string> names;  // in one case: libtorch finds records in either
+  std::set<std::string> names;  // converted to one case, because libtorch finds records in either
   SourceCheck source;
   for (const std::string& name : reader.getAllRecords()) {
     std::string lower = name;

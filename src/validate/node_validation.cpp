@@ -143,7 +143,7 @@ std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
   if (failures == 0) return {};
   std::string text =
       "Model validation failed for " + std::to_string(failures) + " node(s): " + names;
-  // Models that could not be run at all mostly have one cause, and it is not in the models.
+  // Models that could not be run at all mostly have one common cause outside the models.
   const auto error = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](const NodeOutcome& o) { return !o.error.empty(); });
   if (error != outcomes.end()) text += " (" + error->error + ")";

@@ -1,4 +1,5 @@
-// The results of a shadow run, as text and as data. Separate from the run, which needs libtorch.
+// The results of a shadow run, as text and as data. Separate from the run itself, which needs
+// libtorch.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
