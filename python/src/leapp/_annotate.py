@@ -227,5 +227,5 @@ def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
     return traced
 
 
-#: The one object users import.
+#: The object that users import.
 annotate = Annotate()

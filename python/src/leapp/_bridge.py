@@ -20,10 +20,10 @@ import torch
 
 from .errors import LeappExportError, LeappImportError, LeappIoError
 
-#: Our parameters that torch.onnx.export(dynamo=True) takes under the same name.
+#: Parameters that torch.onnx.export(dynamo=True) has under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
-#: Packages that PyTorch's exporters import and do not bring.
+#: Packages that PyTorch's exporters import but do not depend on.
 _NEEDED = {"onnx-dynamo": ("onnx", "onnxscript")}
 
 _OPSET = 20
@@ -72,7 +72,8 @@ def export(
                 program = _program(module, examples, names)
                 torch.onnx.export(program, (), file, dynamo=True, **options)
             else:
-                # To memory first: libtorch ends the process when a file cannot be written.
+                # Writes to memory first, because libtorch ends the process if a file cannot be
+                # written.
                 buffer = io.BytesIO()
                 torch.export.save(_program(module, examples, names), buffer)
                 Path(file).write_bytes(buffer.getbuffer())
@@ -138,5 +139,5 @@ def _program(
     graph.recompile()
     program = torch.export.export(graph, examples)
     for node in program.graph.nodes:
-        node.meta.pop("stack_trace", None)  # lines of this exporter, with the folder it is in
+        node.meta.pop("stack_trace", None)  # lines of this exporter, with their directory
     return program

@@ -12,23 +12,23 @@ import os
 import sys
 import time
 
-#: Levels as the compiled library numbers them.
+#: Levels of the compiled library.
 DEBUG, INFO, WARNING, ERROR = range(4)
 
 _LABELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _COLOURS = ("2", "1;36", "1;33", "91")
 
-#: Seconds after which a compilation is worth a progress bar.
+#: Seconds of a compilation after which a progress bar is shown.
 _PATIENCE_S = 1.0
-#: Characters that it is wide.
+#: Width of the bar in characters.
 _WIDTH = 24
 
 _bar: ProgressBar | None = None
 
 _logger = logging.getLogger("leapp")
-_logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
+_logger.addHandler(logging.NullHandler())  # without a handler, logging itself prints warnings
 
-#: The least level that is shown; None until it is set in the compiled library.
+#: The lowest level that is shown; None until it is set in the compiled library.
 _shown: int | None = None
 
 
@@ -48,7 +48,7 @@ def emit(level: int, message: str) -> None:
     number = 10 * (level + 1)
     _logger.log(number, "%s", message)
     stream = sys.stderr
-    declined = _logger.disabled or number < _logger.level  # by the program
+    declined = _logger.disabled or number < _logger.level  # set by the program
     if stream is None or level < (_shown or 0) or declined or _is_shown(number):
         return
     if _bar is not None:

@@ -22,7 +22,7 @@ class Fields(MutableMapping[str, Any]):
     """Variables that are not in a dict, with the interface of one: cells of a closure, slots."""
 
     def __init__(self, fields: Mapping[str, tuple[Any, Any]]) -> None:
-        self._fields = fields  # by name: the descriptor of it, and what has it
+        self._fields = fields  # by name: the descriptor and its owner
 
     def now(self) -> dict[str, Any]:
         """Return their values, without those that are not set yet."""
@@ -56,7 +56,7 @@ class Fields(MutableMapping[str, Any]):
         descriptor.__delete__(owner)
 
 
-#: Types of values that hold nothing that could change.
+#: Types whose values contain nothing that can change.
 IMMUTABLE = (
     bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType, range, slice,
     torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, np.dtype, np.generic,
@@ -64,9 +64,9 @@ IMMUTABLE = (
     types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
     types.MethodWrapperType,
 )  # fmt: skip
-#: What a class has for functions.
+#: Types of the functions of a class.
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
-#: Python's own lists, and what it has like them.
+#: Python's own lists and similar containers.
 LISTS = (list, collections.deque, bytearray, array.array, tuple, set)
 
 
@@ -112,7 +112,7 @@ def _slots_of(kind: type) -> dict[str, types.MemberDescriptorType]:
     return {name: item for name, item in items if isinstance(item, types.MemberDescriptorType)}
 
 
-#: By type: what objects merely stand for, as a method does for a function of an object.
+#: By type: the object behind a wrapper, such as the function behind a bound method.
 _BEHIND: dict[type, Callable[[Any], list[Any]]] = {
     types.MethodType: lambda value: [value.__func__, value.__self__],
     partial: lambda value: [value.func, value.args, value.keywords],

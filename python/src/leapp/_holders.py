@@ -17,19 +17,19 @@ import torch
 from . import _owned_arrays, _trace
 from ._walk import ARRAYS, Found, Held, Walk, name_of_class
 
-#: How many objects :func:`look` visits. Those that are near the program's variables come first.
+#: Number of objects that :func:`look` visits. Objects near the program's variables come first.
 _MOST_OBJECTS = 50_000
-#: How many objects :func:`note` visits from the innermost frame, while the program waits. Each
-#: frame outwards has half of that of the one inside.
+#: Number of objects that :func:`note` visits from the innermost frame, while the program waits.
+#: Each outer frame has half the number of the next inner one.
 _MOST_NOTED = 1000
-#: Names by which an object calls itself: other names are preferred.
+#: Names by which an object refers to itself; other names are preferred.
 _OWN_NAMES = ("self", "cls")
 
-#: Modules that annotate calls were given, by id: a set would ask them for their hash.
+#: Modules passed to annotate calls, by id, because a set would call their hash.
 _given: dict[int, weakref.ref[torch.nn.Module]] = {}
-#: The memory of each tensor that was noted: its address counts only while the memory is there.
+#: The memory of each recorded tensor; its address is valid only while the memory exists.
 _memory: list[tuple[Any, Held]] = []
-#: The addresses of those that variables of functions hold.
+#: The addresses of tensors in variables of functions.
 _local: set[int] = set()
 _found = Found()
 
@@ -161,6 +161,6 @@ def _globals_in(variables: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in list(variables.items()) if name[:2] != "__"]
 
 
-#: Looks when a session begins and when a node opens for the first time.
+#: Searches when a session begins and when a node opens for the first time.
 _frames = _trace.Frames()
 _brief = Walk(Found(), _memory)

@@ -14,7 +14,7 @@ from ._source import shown_returns
 from .errors import LeappError, LeappTypeError
 from .semantics import is_array
 
-#: What stands before the names of the arguments that a parameter collects, as in nested payloads.
+#: Prefix for the names of arguments that a parameter collects, as in nested payloads.
 _PREFIXES: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "arg",
     inspect.Parameter.VAR_KEYWORD: "",
@@ -77,7 +77,9 @@ class Stage:
     def _beside(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function unchanged, and show its inputs and outputs to a shadow run."""
         if self._fault:
-            return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
+            return self.function(
+                *args, **kwargs
+            )  # a function that cannot be a node is in no bundle
         with quietly:
             flat = self.inputs_of(self.bind(*args, **kwargs))
             _tracing.open_node(self.node, flat)

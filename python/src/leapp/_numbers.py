@@ -21,7 +21,7 @@ from ._holders import path_of_number
 
 #: Syntax that runs an operator directly.
 _DIRECT = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)
-#: Functions by the operators that they run under another name.
+#: Functions, by the differently named operators that they run.
 _ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate": "cat"}
 
 _Read = tuple[CodeType | None, int, str, str, list[float], bool, bool]

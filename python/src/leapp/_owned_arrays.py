@@ -17,9 +17,9 @@ from ._program import Program
 from ._snapshot import Place
 
 _program = Program()
-#: What the next node to open will use.
+#: Objects that the next opened node will use.
 _expected: Sequence[Any] = ()
-#: Where arrays and numbers were, and what is there instead.
+#: Positions of arrays and numbers, and their replacements.
 _replaced: list[tuple[Place, Any]] = []
 _is_on = False
 

@@ -21,7 +21,7 @@ from . import _branches, _numpy, _owned_arrays, _tensor, _trace
 from ._replacing import replaced, wrapped
 from .patching import FunctionPatch
 
-#: What puts everything back.
+#: Restores everything.
 _undo = contextlib.ExitStack()
 
 

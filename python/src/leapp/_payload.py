@@ -15,13 +15,13 @@ from typing import Any
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import TensorSemantics, is_array
 
-#: kind, element names per dimension, period of the time axis, further keys.
+#: kind, element names per dimension, period of the time axis, additional keys.
 Meaning = tuple[str | None, list[Any] | None, float | None, dict[str, Any] | None]
 
-#: One named value of a payload: what the compiled module takes once the value is a tensor.
+#: One named value of a payload, for the compiled module after its conversion to a tensor.
 Entry = tuple[str, Any, Meaning | None]
 
-#: Calls that refuse nested values and anything but tensors.
+#: Calls that refuse nested values and values other than tensors.
 _FLAT = ("state_tensors", "update_state")
 
 

@@ -25,12 +25,12 @@ from ._held import FUNCTIONS, LISTS, STANDING, attributes_of, behind, cells_of
 from ._numpy import Number
 from ._snapshot import PASSIVE, Copy, Holder, Place, copy_of, items_in
 
-#: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
-#: simulator. Each frame outwards has half of that of the one inside.
+#: Number of objects visited from the innermost frame: enough for a policy, and fast for a
+#: simulator. Each outer frame has half the number of the next inner one.
 _MOST_OBJECTS = 1000
-#: What every module has that is PyTorch's: hooks, for one.
+#: Attributes of every module that belong to PyTorch, such as hooks.
 _OF_MODULES = vars(torch.nn.Module()).keys() - {"_parameters", "_buffers", "_modules"}
-#: Types of what a class has that is not data, or does not change.
+#: Types of class attributes that are not data or do not change.
 _MEMBERS = (*FUNCTIONS, types.MemberDescriptorType, str)
 
 
@@ -38,16 +38,16 @@ class Program:
     """All objects found so far."""
 
     def __init__(self) -> None:
-        #: Arrays and numbers of NumPy's: to be replaced.
+        #: NumPy arrays and numbers, which will be replaced.
         self.replaceable: list[Place] = []
         self._holders: list[Holder] = []
-        self._copies: list[Copy] = []  # of what they hold, as it last was; not written
-        self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
+        self._copies: list[Copy] = []  # their content when it was last read; not written to
+        self._seen: dict[int, Any] = {}  # held, so that their ids are not reused
         self._frames = _trace.Frames()
-        #: Objects that are to be looked at: (value, name).
+        #: Objects to visit: (value, name).
         self._todo: collections.deque[tuple[Any, str]] = collections.deque()
-        #: Classes of such objects, to be looked at when there are none left: some of libraries have
-        #: hundreds of functions, and what the objects hold is more likely to be state.
+        #: Classes of such objects, visited last: some library classes have hundreds of functions,
+        #: and objects are more likely to contain state.
         self._classes: collections.deque[tuple[Any, str]] = collections.deque()
 
     def look_again(self) -> None:
@@ -151,7 +151,7 @@ class Program:
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
             if (hidden and key.startswith("__")) or key in _OF_MODULES:
-                continue  # __builtins__ and the like are Python's
+                continue  # __builtins__ and similar variables belong to Python
             if type(value) not in PASSIVE and id(value) not in self._seen:
                 self._meet(value, holder.label(key), inside, key)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _trace
 
-#: The module or class that has functions, and what to put there by name.
+#: A module or class, and the replacements of its functions by name.
 Patch = tuple[Any, dict[str, Any]]
 
 

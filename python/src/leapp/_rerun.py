@@ -27,7 +27,7 @@ class _Call:
         self._stage, self._signature = stage, bound.signature
         self._names = stage.names_in(bound)
         owners = [name for name in bound.arguments if name not in self._names]
-        #: The instance or class, which the program may let go of.
+        #: The instance or class, which the program may release.
         self._owner = {name: _reference(bound.arguments[name]) for name in owners}
         self._ports = [(name, is_ndarray(given)) for name, given, _ in flat.entries]
         self._flat = copy.copy(flat)

@@ -17,7 +17,7 @@ from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValue
 from .patching import FunctionPatch
 from .semantics import GraphConfigs
 
-#: Name and folder of the graph that was started last.
+#: Name and directory of the most recently started graph.
 _graph: tuple[str, str] | None = None
 _verbose = False
 
@@ -344,7 +344,7 @@ def _split(name: Any, save_path: Any) -> tuple[str, str]:
     return graph, folder or "."
 
 
-#: What the type of an option must have, and what an error says of one that has not.
+#: The attributes that the type of an option must have, and the text of an error.
 _FLAG = ("__bool__", "must be True or False")
 
 

@@ -50,7 +50,7 @@ class Deferred:
                 if callable(handler := signal.getsignal(number)):
                     self._handlers[number] = handler
                     signal.signal(number, self._arrived.__setitem__)
-        except BaseException:  # a signal that arrived in the meantime
+        except BaseException:  # a signal that arrived in between
             self._restore()
             raise
 
@@ -60,7 +60,7 @@ class Deferred:
                 number = next(iter(self._handlers))
                 signal.signal(number, self._handlers[number])
                 del self._handlers[number]
-        except BaseException:  # of a handler that is back
+        except BaseException:  # signal whose handler has been restored
             self._restore()
             raise
 

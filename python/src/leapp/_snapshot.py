@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from ._held import IMMUTABLE, LISTS, is_a, items_of, plain_kind
 
-#: What a dict held, or a list: how much, and the first of it.
+#: The content of a dict or list: its size, and its first items.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
-#: So much of a list is looked at.
+#: Maximum number of items of a list that are read.
 _MOST_ITEMS = 64
 
-#: Types of values that hold nothing of a node's.
+#: Types whose values contain nothing of a node.
 PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 
 
@@ -40,10 +40,9 @@ def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
 class Holder(NamedTuple):
     """A dict of variables or attributes, or a list."""
 
-    name: str  # of the object; empty for a module
-    values: Any  # dict-like: attributes may be those of a class, or Fields
-    #: The class or function whose code works with them, or the file of a module; None for a dict
-    #: or list.
+    name: str  # class of the object; empty for a module
+    values: Any  # dict-like, because attributes may be those of a class, or Fields
+    #: The class or function whose code uses them, or the file of a module; None for a dict or list.
     of: Any
 
     def label(self, key: Any) -> str:
@@ -69,7 +68,9 @@ class Place(NamedTuple):
         values = self.holder.values
         try:
             if is_a(values, (dict,)):
-                return dict.get(values, self.key)  # makes no entry, as a defaultdict would
+                return dict.get(
+                    values, self.key
+                )  # does not create an entry, as a defaultdict would
             return plain_kind(values).__getitem__(values, self.key)
         except (KeyError, IndexError):
             return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _trace
 
-#: Functions that only show values.
+#: Functions that only print values.
 _SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -59,7 +59,7 @@ def _only_shows(part: ast.stmt) -> bool:
         case ast.Expr(ast.Call(function)):
             return _last_name(function) in _SHOWING
         case ast.If(_, [ast.Expr(ast.Call(ast.Attribute(_, "abandon"))), *_], []):
-            return True  # the pass does not count
+            return True  # a pass statement does not count
         case ast.If(_, body, other):
             return all(map(_only_shows, (*body, *other)))
     return False

@@ -19,11 +19,11 @@ def _inactive() -> bool:
     return False
 
 
-#: Whether a session is tracing now.
+#: Returns True if a session is tracing.
 is_active: Callable[[], bool] = _inactive
 
-#: What annotate calls do now: the module ``_untraced``, ``_tracing`` while a session is tracing, or
-#: ``_shadowing`` while a shadow run is on.
+#: The implementation of the annotate calls: the module ``_untraced``, ``_tracing`` during a
+#: session, or ``_shadowing`` during a shadow run.
 calls: Any = _untraced
 
 
@@ -57,7 +57,7 @@ def load() -> None:
     from .inference_manager import find_onnxruntime
 
     find_onnxruntime()  # validation runs ONNX models
-    trace.prepare()  # early: loading it takes as long as the rest
+    trace.prepare()  # early, because loading it takes as long as everything else
     is_active = trace.is_active
 
 

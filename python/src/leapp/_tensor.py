@@ -34,7 +34,7 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
     yield torch.utils, {"swap_tensors": _swap_tensors}
-    # Its checks are not branches of the program.
+    # Checks in PyTorch's code are not branches of the program.
     yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", unobserved)
 
 
@@ -63,7 +63,7 @@ def _tolist(original: Any, self: torch.Tensor) -> Any:
 
 
 def _deepcopy(original: Any, self: torch.Tensor, memo: dict[int, Any]) -> Any:
-    # PyTorch copies the memory itself, which no operator shows.
+    # PyTorch copies the memory directly, without an operator.
     followed = _trace.any_open() or _trace.is_traced(self)
     if id(self) in memo or not self.is_leaf or not followed:
         return original(self, memo)
@@ -79,8 +79,8 @@ def _data_ptr(original: Any, self: torch.Tensor) -> int:
 
 
 def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:
-    # What pickle makes of it is another tensor, from nowhere. copy.copy() asks as well, and
-    # makes a tensor over the same memory of it.
+    # Pickle creates a new tensor of unknown origin. copy.copy() uses the same method, but creates a
+    # tensor over the same memory.
     if _trace.any_open() and sys._getframe(2).f_code is not copy.copy.__code__:
         note_escape(self, "Pickling", pickled=True)
     return original(self, protocol)
@@ -88,7 +88,7 @@ def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:
 
 def _noting_size(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
     if _trace.any_open():
-        # What the code does with a size may become part of the model: PyTorch's code counts.
+        # Sizes that the code uses may become part of the model, including those in PyTorch's code.
         asking = sys._getframe(2).f_globals.get("__name__", "")
         if not asking.startswith(("leapp.", "torch._numpy")):
             _trace.note_size(self)
@@ -106,7 +106,7 @@ def _as_index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if isinstance(index, list) and any(isinstance(item, Number) for item in index):
-        index = np.array(index)  # PyTorch would take each for an index of its own
+        index = np.array(index)  # PyTorch would treat each as a separate index
     return to_tensor(index) if isinstance(index, Traced) else index
 
 

@@ -104,7 +104,7 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, model, path) for path in paths]
 
-    # A compiled module shows its buffers under the name of the module inside.
+    # A compiled module has its buffers under the name of the inner module.
     names = [path.replace("_orig_mod.", "").replace(".", "_") for path in paths]
     entries: _Entries = [(*pair, None) for pair in zip(names, current(), strict=True)]
     _trace.module(node, entries, current)
@@ -121,7 +121,7 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
             raise LeappTypeError.of(value, f"mirror_leapp_tags() expects tensors as {role}")
     for each, copy in _pairs(source, target):
         if type(copy) is np.ndarray:
-            copy = kept(copy)  # the memory must be known when the next node is given it
+            copy = kept(copy)  # the memory must be known before the next node receives it
         _trace.mirror_leapp_tags(to_tensor(each), to_tensor(copy))
 
 

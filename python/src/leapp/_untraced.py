@@ -12,10 +12,10 @@ from typing import Any
 from ._payload import check, named_values
 from .semantics import TensorSemantics
 
-#: Types whose values may hold a TensorSemantics, or be one.
+#: Types whose values may be or contain a TensorSemantics.
 _NESTING = (dict, list, tuple, TensorSemantics)
 
-#: Types met so far that are none of these.
+#: Types seen so far that are not of these.
 _leaf_types: set[type] = set()
 
 

@@ -21,12 +21,13 @@ from . import _trace
 
 PARAMETER, BUFFER, OTHER = range(3)
 
-#: How many items of one list or dict are looked at.
+#: Maximum number of items of one list or dict that are visited.
 _MOST_ITEMS = 256
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 ARRAYS = (torch.Tensor, np.ndarray)
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
-#: By id, because a class of the program may have a metaclass with an ``__eq__`` or ``__hash__``.
+#: By id, because a class of the program may have a metaclass with its own ``__eq__`` or
+#: ``__hash__``.
 _PLAIN = frozenset(
     map(id, (str, bytes, bytearray, bool, complex, type(None), type(...), range, slice))
 )
@@ -51,7 +52,7 @@ class Found:
 
     def __init__(self) -> None:
         self.tensors: list[Held] = []
-        #: By value, the path of the first number found, and how many objects hold one.
+        #: By value, the path of the first number found, and the number of objects that hold one.
         self.numbers: dict[float, tuple[str, int]] = {}
         #: By address, the name of a parameter or buffer in its outermost module.
         self.weights: dict[int, str] = {}
@@ -96,11 +97,11 @@ class Walk:
     def __init__(self, found: Found, noting: list[tuple[Any, Held]] | None = None) -> None:
         self.found = found
         self._noting = noting
-        self._seen: dict[int, Any] = {}  # held while the walk runs, so that no id comes back
-        self._known: set[int] = set()  # ids that earlier runs met
-        self._again: set[int] = set()  # those of them that are visited again
-        self._counts = True  # whether numbers count: not those of an object visited again
-        #: Objects to look at: (value, path, path of the module around it, what a module has it as).
+        self._seen: dict[int, Any] = {}  # held during the walk, so that no id is reused
+        self._known: set[int] = set()  # ids that earlier runs visited
+        self._again: set[int] = set()  # ids that are visited again
+        self._counts = True  # true if numbers count: not those of an object visited again
+        #: Objects to visit: (value, path, path of the enclosing module, name in the module).
         self._todo: collections.deque[tuple[Any, str, str, int]] = collections.deque()
 
     def run(self, roots: Iterable[tuple[str, Any]], most: int, *, again: bool = False) -> None:
@@ -209,7 +210,7 @@ class Walk:
                 if id(inner) not in seen and issubclass(type(inner), torch.nn.Module):
                     seen.add(id(inner))
                     todo.append((inner, prefix if key == "_orig_mod" else f"{prefix}{key}."))
-        for address, name in own.items():  # names grow outwards
+        for address, name in own.items():  # names are extended outwards
             former = self.found.weights.get(address, "")
             self.found.weights[address] = max(former, name, key=len)
 
@@ -257,9 +258,9 @@ def _items_of(table: Any) -> list[tuple[Any, Any]]:
     return list(dict.items(table)) if issubclass(type(table), dict) else []
 
 
-#: Where modules hold what is theirs.
+#: Attributes in which modules store their tensors and submodules.
 _TABLES = ("_parameters", "_buffers", "_modules")
-#: What every module has that is PyTorch's: hooks, for one.
+#: Attributes of every module that belong to PyTorch, such as hooks.
 _OF_MODULES = frozenset(torch.nn.Module().__dict__)
 
 

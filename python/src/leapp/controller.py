@@ -31,7 +31,7 @@ _console.show()
 class Intervention:
     """An intervention of a controller."""
 
-    #: Of the loop, since ``start()``.
+    #: Tick of the loop, since ``start()``.
     tick: int
     #: "clamped", "slewed", "beyond_limits", "not_finite", "stale", "late" or "tick_failed".
     cause: str
@@ -107,7 +107,7 @@ class Controller(_runtime.Controller):
 class ReplayReport:
     """The result of a replay."""
 
-    #: Of the policy, that were run.
+    #: Number of ticks of the policy that were run.
     ticks: int
     #: (tick, port, element, recorded, computed) of the first value that differs, or None.
     difference: tuple[int, str, int, float, float] | None

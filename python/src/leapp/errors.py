@@ -30,7 +30,7 @@ __all__ = [
 class LeappError(Exception):
     """A call in the wrong order or state; also the base class of all errors of LEAPP."""
 
-    #: What it is about, see docs/reference/diagnostics.md.
+    #: The code of the error, see docs/reference/diagnostics.md.
     code = "LP007"
 
     @classmethod
@@ -112,7 +112,7 @@ def _callers_line() -> str:
     For errors that are found before the compiled module is used, which may be missing.
     """
     for frame, _ in traceback.walk_stack(sys._getframe(1)):
-        # By module rather than by file: what dataclasses generate has no file.
+        # By module and not by file, because generated code of dataclasses has no file.
         if frame.f_globals.get("__name__", "").partition(".")[0] not in (__package__, "torch"):
             break
     code = frame.f_code

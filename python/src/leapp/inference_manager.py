@@ -37,11 +37,11 @@ class Node:
     """
 
     name: str
-    #: The model's file, or None when the node has no model.
+    #: The model's file, or None if the node has no model.
     model_path: str | None
     #: "jit", "onnx", "pt2", "cpp", or None.
     backend: str | None
-    #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
+    #: The ports as in the YAML: name, dtype, shape, and semantics.
     input_descriptions: list[dict[str, Any]]
     output_descriptions: list[dict[str, Any]]
     _manager: InferenceManager = field(repr=False, compare=False)
@@ -111,14 +111,14 @@ class Node:
 class Verification:
     """Results of replaying the traced ticks on this machine. ``str()`` returns them as text."""
 
-    #: All that was compared agrees within its tolerance.
+    #: True if all compared values agree within their tolerance.
     passed: bool
-    #: How many ticks were replayed.
+    #: Number of replayed ticks.
     ticks: int
     #: One dict for each output and tick: ``port``, ``tick``, ``run`` (``"node"`` or
     #: ``"pipeline"``), and every figure as in ``validation.json``.
     checks: list[dict[str, Any]]
-    #: What could not be compared, and why.
+    #: Outputs that could not be compared, with the reason.
     left_out: dict[str, str]
     _text: str = field(repr=False)
 

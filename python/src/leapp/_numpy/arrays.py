@@ -20,8 +20,8 @@ from .. import _state, _trace
 from .memory import backwards_in, covers, from_numpy, layout_in, owner_of, quietly, torch_type
 
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
-#: memory share its storage, whichever part of it a node meets first, and it stays known for the
-#: rest of the session: tensors made for single operations are gone before the next one.
+#: memory share its storage, whichever part of it a node uses first. It stays known for the rest of
+#: the session, because tensors for single operations are released before the next one.
 _owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
 
 
@@ -45,8 +45,7 @@ class Traced:
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other array, and its use is recorded."""
 
-    #: The tensor over these elements, or over what they are a part of, where it is known; see
-    #: to_tensor().
+    #: The tensor over these elements, or over a larger part, if it is known; see to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -58,10 +57,10 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def view(self, *args: Any, **options: Any) -> Any:
         """Return the array with another type, or as an instance of another class."""
         kind = args[0] if args else options.get("type")
-        if kind is np.ndarray and _state.is_active():  # the program knows no other class
+        if kind is np.ndarray and _state.is_active():  # the program must not see this class
             return attached(plain(self), self._tensor)
         if isinstance(kind, type) and issubclass(kind, np.ndarray):
-            # NumPy's masked arrays, say, compute with the memory by themselves.
+            # Other subclasses, such as NumPy's masked arrays, access the memory directly.
             return left(self, f"a {kind.__name__} of an array").view(*args, **options)
         return super().view(*args, **options)
 
@@ -114,7 +113,7 @@ class Number(Traced):
     def __init__(self, array: TracedArray) -> None:
         self._array = array
 
-    #: It passes for a number of NumPy's: programs choose by the types of values.
+    #: It behaves like a NumPy number, because programs check the types of values.
     __class__ = property(lambda self: self._array.dtype.type)
     __iter__ = None
 
@@ -168,7 +167,7 @@ def _unless(others: Any, of_arrays: Any) -> Any:
     return compute
 
 
-#: NumPy's operators on what it computes with. Numbers do not change: they have none in place.
+#: NumPy's operators for computing. Numbers are immutable and have no in-place operators.
 _operators = vars(np.lib.mixins.NDArrayOperatorsMixin)
 _in_place = {f"__i{_name[2:]}" for _name in _operators}
 for _name, _operator in _operators.items():
@@ -214,7 +213,7 @@ def _part(name: str) -> Any:
     return property(part, lambda self, value: part(self).__setitem__(..., value))
 
 
-#: What takes values out of the graph, and what the program wrote to do so.
+#: Methods that take values out of the graph, with the expression that the program wrote.
 _LEAVING = {
     "__bool__": "if array", "__int__": "int()", "__float__": "float()",
     "__complex__": "complex()", "__index__": "use as an index", "item": ".item()",
@@ -239,7 +238,7 @@ for _name in (
     setattr(TracedArray, _name, _method(_name))
 
 
-#: Whose values are followed, if they are traced.
+#: Types of values that are followed if they are traced.
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
@@ -277,7 +276,7 @@ def to_tensor(value: Any) -> torch.Tensor:
     over: torch.Tensor | None = value._tensor if is_known else None
     if over is not None and covers(over, array):
         return over
-    if backwards := backwards_in(array):  # PyTorch knows no negative strides
+    if backwards := backwards_in(array):  # PyTorch does not support negative strides
         forwards = np.flip(array, backwards)
         return torch.flip(to_tensor(attached(forwards, over) if is_known else forwards), backwards)
     if (
@@ -286,10 +285,10 @@ def to_tensor(value: Any) -> torch.Tensor:
         and over.dtype == torch_type(array.dtype)
         and (layout := layout_in(over, array))
     ):
-        return over.as_strided(*layout)  # nodes meet memory, but wires come from tensors
+        return over.as_strided(*layout)  # nodes use memory, but wires start at tensors
     if (known := _in_known_memory(array)) is not None:
         return known
-    # Traced memory is met as it is, by whatever works on it.
+    # Traced memory is used directly, also by code that does not know this class.
     with quietly(unobserved=is_known):
         return from_numpy(array)
 
@@ -313,7 +312,7 @@ def _keep(array: np.ndarray[Any, Any]) -> None:
     """Keep a tensor over the memory of a NumPy array."""
     owner = owner_of(array)
     if isinstance(owner, np.ndarray) and id(owner) not in _owners:
-        # It may be of a type or layout that PyTorch does not have.
+        # PyTorch may not support its type or layout.
         with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
             _owners[id(owner)] = (owner, from_numpy(owner))
 
@@ -327,13 +326,13 @@ def fresh(array: Any) -> Any:
     """
     if type(array) is not np.ndarray or not _trace.any_open():
         return array
-    if not array.flags.owndata:  # a view of memory that nobody else has
+    if not array.flags.owndata:  # a view of memory that nothing else uses
         array = array.copy()
     try:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]
         view = traced_view(torch.empty_strided(array.shape, steps, dtype=dtype))
-    except (TypeError, ValueError):  # a type or layout that PyTorch does not have
+    except (TypeError, ValueError):  # a type or layout that PyTorch does not support
         return array
     np.copyto(plain(view), array)
     return view

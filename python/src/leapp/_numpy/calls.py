@@ -38,11 +38,11 @@ from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, 
 from .memory import backwards_in, covers, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
-#: How far NumPy and PyTorch may be apart before they count as different functions.
+#: The tolerance within which NumPy and PyTorch compute the same function.
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 
 
-#: The types of most digits.
+#: The types with the highest precision.
 _WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
@@ -63,7 +63,7 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     twice = Call(name, call, torch_function(function, method), inputs, kwargs)
     if where is True:
         return twice.compute()
-    with np.errstate(all="ignore"):  # elsewhere, anything may be
+    with np.errstate(all="ignore"):  # elsewhere any value may be state
         return twice.compute(where)
 
 
@@ -111,12 +111,12 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         with contextlib.suppress(IndexError, TypeError, ValueError):
-            tensor = to_tensor(array)  # nodes meet whole arrays before parts of them
+            tensor = to_tensor(array)  # nodes use whole arrays before parts of them
             return attached(result, array._tensor if backwards_in(array) else tensor[at])
-        return attached(result, array._tensor)  # PyTorch has no negative steps
+        return attached(result, array._tensor)  # PyTorch does not support negative steps
 
     def get(of: Any, at: Any) -> Any:
-        return of[at].copy()  # not a view: which part it is of may vary
+        return of[at].copy()  # not a view: its position may vary
 
     return Call("indexing", get, _get, (array, index), {}).compute()
 
@@ -133,7 +133,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
         return
     part = plain(array)[mapped(_numpy_value, index)]
     if isinstance(part, np.ndarray) and backwards_in(part) and not holds_traced(index):
-        array, index = get_item(array, index), ...  # PyTorch has no such views, we have
+        array, index = get_item(array, index), ...  # PyTorch has no such views, but LEAPP does
     args = (array, index, as_array(value))
     Call("item assignment", operator.setitem, _set, args, {}).write()
 
@@ -190,8 +190,8 @@ class Call(NamedTuple):
         if not traced and not _trace.any_open():
             return mapped(_untraced, expected)
 
-        # What is not traced may be state that is in its first pass: it is recorded in any, so that
-        # passes can be compared.
+        # A value that is not traced may be state in its first pass, so it is recorded too, for the
+        # comparison of passes.
         def record(on_torch: Callable[..., Any]) -> Any:
             is_wide = isinstance(expected, (np.ndarray, np.generic)) and expected.dtype in _WIDE
             value_of = _wide_value if is_wide else _torch_value
@@ -224,7 +224,9 @@ class Call(NamedTuple):
             if not _agree(expected, work):
                 raise _DisagreementError("its PyTorch equivalent returns other values")
             if not np.array_equal(plain(target), expected, equal_nan=True):
-                _assign(target, traced_view(work))  # backwards memory, of which `work` is a copy
+                _assign(
+                    target, traced_view(work)
+                )  # memory with negative strides, of which `work` is a copy
                 np.copyto(plain(target), expected)
 
         _, reason = self._recorded(record)
@@ -242,7 +244,7 @@ class Call(NamedTuple):
             raise
         except _DisagreementError as disagreement:
             return None, str(disagreement)
-        except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
+        except Exception as error:  # NumPy has already succeeded, so errors of PyTorch are ignored
             return None, f"PyTorch says: {error}"
 
     def _note_escape(self, reason: str) -> None:
@@ -321,7 +323,7 @@ def _sizes(value: Any) -> list[int]:
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
     """Return whether the tensor has NumPy's values up to rounding."""
     found = _numpy_value(tensor)
-    if np.array_equal(values, found):  # most often, and quick to see
+    if np.array_equal(values, found):  # the most common case, and fast to check
         return True
     if values.dtype.kind not in "fc":
         return False

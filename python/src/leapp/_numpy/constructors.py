@@ -61,7 +61,8 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
     data = args[0]
     if not may_hold_traced(data):
         made = original(*args, **options)
-        # What has an __array__ or __array_interface__ may lend traced memory, as as_strided() does.
+        # An object with __array__ or __array_interface__ may expose traced memory, as as_strided()
+        # does.
         if type(made) is not np.ndarray or made.flags.owndata:
             return fresh(made)
         over = getattr(getattr(data, "base", None), "_tensor", None)
@@ -78,7 +79,7 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         return made
 
     def stack(data: Any, *_: Any, **__: Any) -> torch.Tensor:
-        # What becomes of type, order and dimensions is seen in what NumPy makes.
+        # NumPy's own result shows the effect on type, order and dimensions.
         return _stack(data, torch_type(made.dtype))
 
     return Call(name, construct, stack, (array_of(data), *args[1:]), options).compute()
@@ -101,7 +102,7 @@ def _full_constructor(
 ) -> Any:
     if not isinstance(fill_value, Traced) and not is_traced(fill_value):
         return fresh(original(shape, fill_value, dtype, **options))
-    fill_value = np.asarray(fill_value)  # a tensor has no type of NumPy's
+    fill_value = np.asarray(fill_value)  # a tensor has no NumPy type
     result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
     result[...] = fill_value
     return result
@@ -110,7 +111,7 @@ def _full_constructor(
 def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call ``torch.tensor`` or ``torch.as_tensor``; traced values in lists stay traced."""
     data = args[0] if args else options.get("data")
-    # Elements of arrays may be state that is in its first pass.
+    # Elements of arrays may be state in its first pass.
     if (
         isinstance(data, torch.Tensor)
         or not may_hold_traced(data)
@@ -120,7 +121,7 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
         if isinstance(data, np.ndarray) and not _trace.any_open():
             _trace.note_made(made)
         return made
-    with _trace.Unobserved():  # raises what it would raise without LEAPP
+    with _trace.Unobserved():  # raises the same error as without LEAPP
         options.pop("data", None)
         made = original(mapped(plain, data), *args[1:], **options)
     stacked = _stacked(data, made)
@@ -134,7 +135,7 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
 def _from_numpy(original: Any, array: Any) -> Any:
     if _trace.any_open():
         if isinstance(array, TracedArray) and not backwards_in(array):
-            return to_tensor(array).detach()  # which the recorder sees being made
+            return to_tensor(array).detach()  # which the recorder sees at its creation
         return original(array)
     made = original(array)
     _trace.note_made(made)
@@ -168,5 +169,5 @@ def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
         if len({item.dtype for item in items}) > 1:
             items = [item.to(dtype) for item in items]
         return torch.stack(items)
-    data = getattr(data, "tensor", data)  # of arrays of PyTorch's
+    data = getattr(data, "tensor", data)  # for arrays of torch._numpy
     return to_tensor(data) if isinstance(data, ARRAYS) else torch.scalar_tensor(data, dtype=dtype)

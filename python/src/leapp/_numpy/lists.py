@@ -24,7 +24,7 @@ from .._replacing import Patch, replaced
 from .arrays import ARRAYS, Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
-#: What NumPy takes for a list of items.
+#: Types that NumPy treats as a list of items.
 LISTS = (list, tuple, collections.deque)
 
 
@@ -143,7 +143,7 @@ def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str
     if isinstance(result, Traced) or not _trace.is_user_code(sys._getframe(2).f_code):
         return result
     given = [value for value in leaves((args, options)) if isinstance(value, (np.ndarray, Traced))]
-    if any(isinstance(value, Traced) for value in given):  # they know what becomes of them
+    if any(isinstance(value, Traced) for value in given):  # their own calls are recorded
         return result
 
     def own(value: Any) -> Any:
@@ -162,7 +162,7 @@ class _Ufunc:
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
 
-    #: It passes for a ufunc.
+    #: It behaves like a ufunc.
     __class__ = property(lambda self: np.ufunc)
 
     def __call__(self, *args: Any, **options: Any) -> Any:

@@ -13,7 +13,7 @@ import torch
 
 from .. import _trace
 
-#: What NumPy and PyTorch have: while a session is tracing, these names in them make traced arrays.
+#: Names in NumPy and PyTorch that create traced arrays during tracing.
 new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
 
 
@@ -50,7 +50,7 @@ def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
     """Return whether the tensor is over exactly the array's elements."""
     try:
         same_type = torch_type(array.dtype) == tensor.dtype
-    except TypeError:  # a type that PyTorch does not have
+    except TypeError:  # a type that PyTorch does not support
         same_type = False
     if not same_type or tuple(tensor.shape) != array.shape:
         return False

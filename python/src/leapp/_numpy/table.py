@@ -22,7 +22,7 @@ def _functions(names: str) -> frozenset[Any]:
     return frozenset(getattr(np, name) for name in names.split())
 
 
-#: Functions that look at shapes and types, not at values.
+#: Functions that depend on shapes and types only, not on values.
 NOT_VALUES = _functions(
     "shape ndim size result_type can_cast common_type min_scalar_type iscomplexobj isrealobj "
     "may_share_memory shares_memory array_repr array_str array2string"
@@ -33,16 +33,16 @@ WRITERS = _functions("copyto put put_along_axis place putmask fill_diagonal")
 TAKE_LISTS = _functions(
     "choose column_stack concatenate dstack hstack lexsort select stack vstack"
 ) | {np.linalg.multi_dot}
-#: Functions whose lists are no arrays, and hold none.
+#: Functions whose list arguments are not arrays and contain none.
 TAKE_OTHER_LISTS = _functions("block piecewise save savez savez_compressed")
 
-#: What methods of ufuncs are called that PyTorch has.
+#: Names of ufunc methods that PyTorch supports.
 _OF_UFUNCS = {
     "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "amax",
     "minimum.reduce": "amin", "logical_and.reduce": "all", "logical_or.reduce": "any",
     "add.accumulate": "cumsum", "multiply.accumulate": "cumprod",
 }  # fmt: skip
-#: The longest kernel that is written out, term by term: ONNX Runtime convolves no float64.
+#: The maximum length of an unrolled kernel: ONNX Runtime has no float64 convolution.
 _MOST_TAPS = 64
 
 
@@ -269,11 +269,12 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return torch.searchsorted(bins, x.contiguous(), right=not right)
 
 
-#: The functions written here, by NumPy's name. They take and return arrays of ``torch._numpy``.
+#: Functions that are implemented here, by NumPy name. They take and return arrays of
+#: ``torch._numpy``.
 _own: dict[str, Callable[..., Any]] = {
     "amax": _reduction("max", "maximum", -np.inf),
     "amin": _reduction("min", "minimum", np.inf),
-    "astype": lambda a, dtype, *_, **__: a.astype(dtype),  # how to copy is NumPy's business
+    "astype": lambda a, dtype, *_, **__: a.astype(dtype),  # NumPy itself handles copying
     "cbrt": _on_tensors(lambda x: x.sign() * x.abs().pow(1.0 / 3.0), "x"),
     "compress": _moving(np.compress, "a"),
     "convolve": _on_tensors(_convolve, "a", "v"),
