@@ -34,7 +34,7 @@ std::optional<double> frequency_of(const Bundle& bundle) {
   return std::nullopt;
 }
 
-// How long a tick may take, for the timeline to show which took longer.
+// The period of the bundle, so that the timeline shows which ticks exceeded it.
 std::optional<std::chrono::nanoseconds> deadline_of(const BenchArguments& arguments) {
   BenchReport report;
   report.frequency =
@@ -101,13 +101,13 @@ Command add_bench(CLI::App& program) {
   app->add_option("--ticks", arguments->ticks, "how many")
       ->capture_default_str()
       ->check(CLI::Range(1, kMaxTicks));
-  app->add_option("--warm-up", arguments->warm_up, "ticks before those that count")
+  app->add_option("--warm-up", arguments->warm_up, "warm-up ticks, which are not measured")
       ->capture_default_str()
       ->check(CLI::Range(0, kMaxTicks));
   app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency")
       ->check([](const std::string& text) {
         const double hz = std::strtod(text.c_str(), nullptr);
-        return hz >= 1e-9 && hz <= 1e9 ? "" : "must be a frequency, 1e-9 to 1e9, not " + text;
+        return hz >= 1e-9 && hz <= 1e9 ? "" : "must be a frequency from 1e-9 to 1e9, not " + text;
       });
   app->add_option("--svg", arguments->svg, "also write a picture");
   app->add_option("--perfetto", arguments->perfetto,

@@ -21,7 +21,7 @@ constexpr const char* kMark = "#d1495b";
 constexpr const char* kInk = "#2b2d42";
 constexpr const char* kFaint = "#c8ccd4";
 
-// SVG text is XML: names may hold anything.
+// SVG text is XML, and names may contain any characters.
 std::string escape(const std::string& text) {
   std::string escaped;
   for (char c : text) {
@@ -52,7 +52,7 @@ std::string label(double x, double y, const std::string& text, const char* ancho
          escape(text) + "</text>\n";
 }
 
-// A logarithmic axis over the ticks, with room for the period.
+// A logarithmic axis that covers the ticks and the period.
 class Axis {
  public:
   Axis(double low, double high) : low_(std::log10(low)), high_(std::log10(high)) {}
@@ -88,7 +88,7 @@ std::string histogram(const BenchReport& report, const Axis& axis) {
   std::string svg;
   for (std::size_t i = 0; i < kBins; ++i) {
     if (counts[i] == 0) continue;
-    // The height is logarithmic too: rare ticks are the ones to see.
+    // The height is logarithmic too, so that rare ticks are visible.
     const double height = kPlotHeight * std::log1p(counts[i]) / std::log1p(most);
     svg += print("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
                  kLeft + kPlot * static_cast<double>(i) / kBins, kPlotTop + kPlotHeight - height,
@@ -97,7 +97,7 @@ std::string histogram(const BenchReport& report, const Axis& axis) {
   return svg;
 }
 
-// "500 us": a round time.
+// A round time, such as "500 us".
 std::string round_time(double nanoseconds) {
   const char* unit = "ns";
   for (const char* larger : {"us", "ms", "s"}) {

@@ -24,7 +24,7 @@ std::string number(double value, const char* format) {
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> BenchReport::period() const {
-  // Between once a century and once a nanosecond; a bundle may state anything.
+  // Limits the frequency, because a bundle may state any number.
   if (!frequency || !(*frequency >= 1e-9 && *frequency <= 1e9)) return std::nullopt;
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / *frequency));
 }
@@ -38,7 +38,7 @@ std::size_t BenchReport::misses() const {
 
 std::chrono::nanoseconds BenchReport::percentile(double share) const {
   if (ticks.empty()) return {};
-  // The least tick that `share` of all ticks do not exceed, as the histograms of the nodes have it.
+  // The shortest time that `share` of all ticks do not exceed, from the histograms of the nodes.
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(ticks.size())));
   return ticks[std::clamp<std::size_t>(rank, 1, ticks.size()) - 1];
 }

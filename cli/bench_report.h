@@ -1,4 +1,4 @@
-// What `leapp bench` found, as a table, as JSON and as a picture.
+// The results of `leapp bench`, as a table, as JSON and as a picture.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,15 @@ namespace leapp::cli {
 
 struct BenchReport {
   std::string bundle;
-  std::vector<std::string> steps;  ///< what runs where, one line each
+  std::vector<std::string> steps;  ///< one line per step: its engine and device
   Statistics statistics;
   std::vector<std::chrono::nanoseconds> ticks;  ///< every tick, sorted
   std::chrono::nanoseconds load{0};
-  std::optional<double> frequency;  ///< ticks per second that the pipeline wants
+  std::optional<double> frequency;  ///< frequency of the pipeline, in Hz
 
   /// Returns the duration of a tick at that frequency.
   std::optional<std::chrono::nanoseconds> period() const;
-  /// Ticks that took longer.
+  /// Returns the number of ticks that took longer.
   std::size_t misses() const;
   /// Returns an exact percentile of the ticks; `share` from 0 to 1.
   std::chrono::nanoseconds percentile(double share) const;

@@ -81,7 +81,7 @@ void print_ports(const char* title, const std::vector<PortBinding>& ports,
 }
 
 Bundle read_without_tensors(const std::filesystem::path& yaml) {
-  BundleOptions options;  // looking needs no memory for tensors
+  BundleOptions options;  // inspecting allocates no tensors
   options.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   return read_bundle(yaml, options);
 }
@@ -155,7 +155,7 @@ int run_bind(const BindArguments& arguments) {
 Command add_bind(CLI::App& program) {
   const auto arguments = std::make_shared<BindArguments>();
   CLI::App* app = program.add_subcommand(
-      "bind", "show which number of a robot is which element of a bundle's ports");
+      "bind", "show which element of each port is bound to which value of the robot");
   app->add_option("bundle", arguments->yaml, "a bundle, or the description of a supervisor (.yaml)")
       ->required();
   app->add_option("robot", arguments->robot, "the robot's description, a .yaml file")->required();

@@ -66,12 +66,12 @@ Command add_build(CLI::App& program) {
       app->add_option("--cxx", arguments->compiler,
                       "the compiler, for example a cross compiler; else $CXX, c++, g++ or "
                       "clang++");
-  auto* flags =
-      app->add_option("--flags", arguments->flags, "further flags, in one word: \"-march=native\"");
+  auto* flags = app->add_option("--flags", arguments->flags,
+                                "additional compiler flags, as one argument: \"-march=native\"");
   auto* folder = app->add_option("--out", arguments->folder,
-                                 "where to write the library; else the bundle's folder");
+                                 "where to write the library (default: the bundle's directory)");
   app->add_option("--source", arguments->source,
-                  "compile nothing: write the policy as a C++ class into this folder")
+                  "write the policy as a C++ class into this directory; compile nothing")
       ->excludes(compiler)
       ->excludes(flags)
       ->excludes(folder);

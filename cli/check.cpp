@@ -15,7 +15,7 @@ struct CheckArguments {
   EngineFlags engine;
 };
 
-// What is checked, one after the other; the first fault ends it.
+// The checks, in order; the first fault ends them.
 int run_check(const CheckArguments& arguments) {
   nlohmann::ordered_json report = {{"bundle", arguments.yaml}};
   std::vector<std::string> done;
@@ -27,7 +27,7 @@ int run_check(const CheckArguments& arguments) {
     done.emplace_back("files: every checksum agrees");
     if (!arguments.files_only) {
       InferenceManager manager(arguments.yaml, options);
-      // With a node that has no model none is loaded, and the tick says so.
+      // If a node has no model, no model is loaded, and the line of the tick reports it.
       const bool loaded = std::all_of(bundle.models.begin(), bundle.models.end(),
                                       [](const Model& model) { return model.file.has_value(); });
       if (loaded) {
@@ -66,7 +66,7 @@ Command add_check(CLI::App& program) {
       "check", "verify a bundle: structure, wires, checksums, models, one tick on mock input");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
-  app->add_flag("--files-only", arguments->files_only, "load and run no model");
+  app->add_flag("--files-only", arguments->files_only, "do not load and run the models");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp check walker/walker.yaml");

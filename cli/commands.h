@@ -1,10 +1,11 @@
-// The commands of `leapp`. Each adds itself to the program and runs when it was asked for.
+// The commands of `leapp`. Each registers itself with the parser, and runs if it was selected.
 //
 // Exit codes, the same for all of them:
 //   0  done
-//   1  the bundle is wrong, or a tick failed or differs from its golden trace
-//   2  the command line is wrong
-//   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider, a
+//   1  the bundle is invalid, or a tick failed or differs from its golden trace
+//   2  the command line is invalid
+//   3  this machine lacks something that the bundle needs: ONNX Runtime, libtorch, an execution
+//   provider, a
 //     compiler
 //   4  bench only: a tick took longer than the period allows (with --strict)
 //   5  diff only: the bundles differ
@@ -28,7 +29,7 @@ inline constexpr int kLacking = 3;
 inline constexpr int kTooSlow = 4;
 inline constexpr int kDiffers = 5;
 
-/// The most ticks one command runs.
+/// The maximum number of ticks of one command.
 inline constexpr int kMaxTicks = 1'000'000'000;
 
 /// Returns kUsage for a wrong option, kLacking, or kWrong.
@@ -37,10 +38,10 @@ int exit_code(const Error& error);
 /// Adds "error", "code" and "exit_code" to a report.
 void add_error(nlohmann::ordered_json& report, const Error& error);
 
-/// A command; it returns the program's exit code.
+/// A command. It returns the program's exit code.
 using Run = std::function<int()>;
 
-/// A command and how to run it.
+/// A command and its function.
 struct Command {
   CLI::App* app = nullptr;
   Run run;

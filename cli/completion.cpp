@@ -7,7 +7,7 @@
 namespace leapp::cli {
 namespace {
 
-// What follows a word of a command.
+// The completions after a word of a command.
 struct Word {
   std::string text;  // "--json"
   std::string about;
@@ -28,7 +28,7 @@ std::vector<Word> options_of(const CLI::App& app) {
   return words;
 }
 
-// Values that a positional argument is one of, as `completion` has its shells.
+// The values of a positional argument, for example the shells of `completion`.
 std::vector<std::string> choices_of(const CLI::App& app) {
   return app.get_name() == "completion" ? std::vector<std::string>{"bash", "zsh", "fish"}
                                         : std::vector<std::string>{};
@@ -52,7 +52,7 @@ std::string names_of(const std::vector<const CLI::App*>& commands) {
   return joined(names);
 }
 
-// In single quotes, as shells read them.
+// In single quotes for a shell.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -89,7 +89,7 @@ std::string bash_script(const CLI::App& program, const std::vector<const CLI::Ap
          "complete -o filenames -F _leapp leapp\n";
 }
 
-// A description inside the brackets of zsh's _arguments.
+// A description in the brackets of zsh's _arguments.
 std::string zsh_text(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -166,8 +166,7 @@ std::string completion_script(const CLI::App& program, const std::string& shell)
 
 Command add_completion(CLI::App& program) {
   const auto shell = std::make_shared<std::string>();
-  CLI::App* app =
-      program.add_subcommand("completion", "print a script that completes leapp in a shell");
+  CLI::App* app = program.add_subcommand("completion", "print a completion script for a shell");
   app->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -1,4 +1,4 @@
-// Completion of the command line in a shell, out of the parser's own tree of commands.
+// Completion scripts for shells, generated from the parser's commands and options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 namespace leapp::cli {
 
 /// Returns a script for `shell`, "bash", "zsh" or "fish", that completes the commands and options
-/// of `program` and, in other places, files.
+/// of `program`, and otherwise files.
 std::string completion_script(const CLI::App& program, const std::string& shell);
 
 }  // namespace leapp::cli

@@ -18,7 +18,7 @@ struct DiffArguments {
 };
 
 int run_diff(const DiffArguments& arguments) {
-  ViewOptions options;  // looking needs no memory for tensors
+  ViewOptions options;  // inspecting allocates no tensors
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   const BundleDiff found = diff(arguments.before, arguments.after, options.bundle);
   if (!arguments.html.empty()) {
@@ -37,11 +37,11 @@ int run_diff(const DiffArguments& arguments) {
 Command add_diff(CLI::App& program) {
   const auto arguments = std::make_shared<DiffArguments>();
   CLI::App* app = program.add_subcommand(
-      "diff", "compare two bundles: nodes, ports, what they mean, wires, weights by tensor");
+      "diff", "compare two bundles: nodes, ports, semantics, wires, and weights by tensor");
   app->add_option("before", arguments->before, "the .yaml file of a bundle")->required();
-  app->add_option("after", arguments->after, "the .yaml file of another")->required();
+  app->add_option("after", arguments->after, "the .yaml file of the other bundle")->required();
   add_json(*app, arguments->json);
-  app->add_option("--html", arguments->html, "write the page of leapp view, with what differs");
+  app->add_option("--html", arguments->html, "write the page of leapp view with the differences");
   app->footer("Example: leapp diff walker-1/walker.yaml walker-2/walker.yaml");
   return {app, [arguments] { return run_diff(*arguments); }};
 }

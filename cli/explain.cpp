@@ -70,10 +70,9 @@ int explain(const std::string& given) {
   const std::string code = normalized(given);
   const std::string_view section = section_of(code);
   if (section.empty()) {
-    throw Error(
-        Code::kCommandLine,
-        "no diagnostic or rule has that code. A code is three digits after LP, as in [LP301], or "
-        "B and a number for a rule of the bundle format, as in [B7]");
+    throw Error(Code::kCommandLine,
+                "no diagnostic or rule has that code. Diagnostics have codes such as LP301, rules "
+                "of the bundle format codes such as B7");
   }
   std::string text = without_links(section);
   if (text.starts_with("## ")) {

@@ -10,7 +10,7 @@
 namespace leapp::cli {
 namespace {
 
-// "key=value" as a pair; the value may hold more '='.
+// Splits "key=value"; the value may contain more '='.
 std::pair<std::string, std::string> setting_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -34,17 +34,17 @@ Command add_import(CLI::App& program) {
       "import", "make a bundle of a policy that another project exported as ONNX");
   app->add_option("model", arguments->model, "the .onnx file")->required();
   app->add_option("-o,--output", arguments->target,
-                  "where to write; its last part names the bundle")
+                  "output directory; its last part names the bundle")
       ->required();
   app->add_option(
       "--deploy", arguments->deploy,
       "unitree_rl_lab's deploy.yaml or rl_sar's config.yaml; else the model's metadata");
   app->add_option("--set", arguments->settings,
-                  "KEY=VALUE that the description lacks, or that takes the place of its own")
+                  "KEY=VALUE that the description lacks, or that replaces its value")
       ->allow_extra_args(false);
   add_json(*app, arguments->json);
   app->footer(
-      "Reads metadata of mjlab, BeyondMimic, holosoma and Exploy.\n"
+      "Reads the metadata of mjlab, BeyondMimic, holosoma and Exploy.\n"
       "Example: leapp import policy.onnx -o out/walker --set frequency=50");
   return {app, [arguments] {
             ImportOptions options;

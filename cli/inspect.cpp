@@ -87,7 +87,7 @@ Command add_inspect(CLI::App& program) {
   add_json(*app, arguments->json);
   app->footer("Example: leapp inspect walker/walker.yaml");
   return {app, [arguments] {
-            BundleOptions options;  // looking needs no memory for tensors
+            BundleOptions options;  // inspecting allocates no tensors
             options.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
             const Bundle bundle = read_bundle(arguments->yaml, options);
             if (arguments->json) {

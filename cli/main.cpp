@@ -1,6 +1,6 @@
 // leapp: look at a bundle, check it, verify it, run it, measure it, build it, merge it, import one,
 // bind it to a robot, replay what was recorded, compare two, explain an error. Needs neither Python
-// nor torch.
+// nor PyTorch.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -19,21 +19,21 @@ void EngineFlags::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--affinity", affinity, "one processor for each additional thread")
       ->delimiter(',');
-  app.add_flag("--spinning", spinning, "let idle threads use a core to answer sooner");
+  app.add_flag("--spinning", spinning, "idle threads keep a core busy, for a shorter latency");
   app.add_option("--provider", provider, "cpu, cuda, ..: where models run");
   app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "allow model files outside the bundle's directory");
   app.add_flag("--trust-code", trust_code,
-               "let models do whatever this program may do: for bundles of people you trust");
+               "allow models that contain executable code; use it only if you trust the author");
   app.add_flag("--allow-native", allow_native,
-               "let what 'leapp build' compiled of C++ nodes run in this process");
-  app.add_option("--max-tensor-bytes", max_tensor_bytes, "of all tensors of one tick together")
+               "run the libraries that 'leapp build' compiled from C++ nodes");
+  app.add_option("--max-tensor-bytes", max_tensor_bytes, "limit for the tensors of one tick")
       ->capture_default_str();
 }
 
 void EngineFlags::add_no_merge_to(CLI::App& app) {
-  app.add_flag("--no-merge", no_merge, "run every node by itself");
+  app.add_flag("--no-merge", no_merge, "do not merge nodes");
 }
 
 RuntimeOptions EngineFlags::options() const {
@@ -85,11 +85,12 @@ void add_error(nlohmann::ordered_json& report, const Error& error) {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command\n"
-    "line is wrong; 3 this machine lacks what the bundle needs (ONNX Runtime, libtorch, an\n"
-    "execution provider, a compiler); 4 too slow (bench --strict); 5 different (diff).";
+    "Exit codes: 0 success; 1 the bundle is invalid, or a tick failed or differs from the "
+    "trace;\n2 the command line is invalid; 3 this machine lacks something that the bundle needs "
+    "(ONNX\nRuntime, libtorch, an execution provider, a compiler); 4 too slow (bench --strict);\n5 "
+    "different (diff).";
 
-// The parser would only say that a subcommand is required.
+// The parser would only report that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
   if (argc < 2) return {};
   const std::string word = argv[1];
@@ -107,7 +108,7 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
          "'; the commands are: " + names + " (leapp --help)";
 }
 
-// Where one JSON object was asked for, a failure is one too.
+// If one JSON object was requested, a failure is printed as one too.
 int say_failure(const Command& command, const Error& error) {
   const CLI::Option* json = command.app->get_option_no_throw("--json");
   if (json != nullptr && json->count() > 0) {
@@ -127,8 +128,8 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Look at exported policy pipelines, compare, check, verify, run, measure, build and merge "
-      "them, bind them to a robot, replay what it recorded, and import policies of others.",
+      "Inspect, compare, check, verify, run, measure, build and merge exported policy pipelines, "
+      "bind them to a robot, replay recordings, and import policies of other projects.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
@@ -174,8 +175,8 @@ int main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return leapp::cli::main(argc, argv);
-  } catch (const std::bad_alloc&) {  // says so without asking for more
-    std::fputs("leapp: no memory is left [LP008]\n", stderr);
+  } catch (const std::bad_alloc&) {  // reports errors without a request for help
+    std::fputs("leapp: out of memory [LP008]\n", stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "leapp: %s [LP001]\n", error.what());
   }

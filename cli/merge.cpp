@@ -18,12 +18,12 @@ Command add_merge(CLI::App& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* app = program.add_subcommand(
-      "merge", "write a bundle of one ONNX file that computes a whole tick, state as ports");
+      "merge", "write a bundle with one ONNX file that computes a whole tick, with state as ports");
   add_bundle(*app, arguments->yaml);
-  app->add_option("folder", arguments->target, "where to write; its last part names the bundle")
+  app->add_option("folder", arguments->target, "output directory; its last part names the bundle")
       ->required();
   app->add_option("--policy", arguments->policy,
-                  "also write this .onnx file, as controllers of mjlab and BeyondMimic read it");
+                  "also write this .onnx file for the controllers of mjlab and BeyondMimic");
   add_json(*app, arguments->json);
   arguments->engine.add_to(*app);
   app->footer("Example: leapp merge walker/walker.yaml merged/walker");

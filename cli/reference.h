@@ -1,4 +1,4 @@
-// Pages of the documentation that the command contains, made from docs/ when it is built.
+// Pages of the documentation that the command contains, embedded at build time from docs/.
 #pragma once
 
 #include <string_view>

@@ -50,8 +50,8 @@ int run_replay(const ReplayArguments& arguments) {
 Command add_replay(CLI::App& program) {
   const auto arguments = std::make_shared<ReplayArguments>();
   CLI::App* app = program.add_subcommand(
-      "replay", "run what a controller recorded again, and name the first value that differs");
-  app->add_option("recording", arguments->recording, "an .mcap file of a controller")->required();
+      "replay", "replay a recording of a controller, and report the first value that differs");
+  app->add_option("recording", arguments->recording, "the .mcap file of a controller")->required();
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
   app->add_option("--rtol", arguments->tolerance.rtol, "relative tolerance")

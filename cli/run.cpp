@@ -28,7 +28,7 @@ nlohmann::json numbers(const Tensor& tensor) {
   return std::vector<T>(values.begin(), values.end());
 }
 
-// JSON knows doubles only: the shortest text that is this float, read as one.
+// JSON knows only doubles: the shortest text that identifies this float, read as a double.
 nlohmann::json short_floats(const Tensor& tensor) {
   std::vector<double> numbers;
   for (float value : tensor.values<float>()) {
@@ -39,7 +39,7 @@ nlohmann::json short_floats(const Tensor& tensor) {
   return numbers;
 }
 
-// The elements as a flat list; null where JSON has no such numbers.
+// The elements as a flat list; null for numbers that JSON cannot express.
 nlohmann::json elements(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case DType::kBool:
@@ -99,7 +99,7 @@ TensorMap inputs_for(const InferenceManager& manager, const RunArguments& argume
   if (arguments.input.empty()) return manager.get_mock_input(arguments.seed);
   TensorMap given = read_tensors(arguments.input);
   TensorMap inputs = arguments.mock ? manager.get_mock_input(arguments.seed) : TensorMap();
-  // By the port's own name, however it is written in the file.
+  // By the port's own name, whichever name the file uses.
   for (auto& [name, tensor] : given) {
     inputs.insert_or_assign(manager.inputs()[manager.input_port(name).index()], std::move(tensor));
   }
@@ -109,13 +109,13 @@ TensorMap inputs_for(const InferenceManager& manager, const RunArguments& argume
   }
   if (!missing.empty()) {
     throw Error(Code::kMissingInput, "--input " + arguments.input + " lacks a value for: " +
-                                         missing + "; add them, or let --mock make them up");
+                                         missing + "; add them, or use --mock");
   }
   return inputs;
 }
 
 std::string not_empty(const std::string& path) {
-  return path.empty() ? "the name of a file is empty" : "";
+  return path.empty() ? "a file name is empty" : "";
 }
 
 int run_bundle(const RunArguments& arguments) {
@@ -134,17 +134,17 @@ int run_bundle(const RunArguments& arguments) {
 Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = program.add_subcommand(
-      "run", "run ticks on inputs from a file, or on mock input, and show the last outputs");
+      "run", "run ticks with inputs from a file, or with mock input, and show the last outputs");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
   app->add_option("--ticks", arguments->ticks, "how many")
       ->capture_default_str()
       ->check(CLI::Range(1, kMaxTicks));
-  app->add_option("--seed", arguments->seed, "of the mock input")->capture_default_str();
+  app->add_option("--seed", arguments->seed, "seed of the mock input")->capture_default_str();
   app->add_option("--input", arguments->input,
-                  "a safetensors file with every input, keys are node/port; without it, mock input")
+                  "a safetensors file with every input; keys are node/port (default: mock input)")
       ->check(not_empty);
-  app->add_flag("--mock", arguments->mock, "make up the inputs that the file lacks");
+  app->add_flag("--mock", arguments->mock, "use mock input for the inputs that the file lacks");
   app->add_option("--output", arguments->output, "write the last outputs to a safetensors file")
       ->check(not_empty);
   arguments->engine.add_to(*app);

@@ -1,4 +1,4 @@
-// Text output: aligned columns, times with a unit. And JSON for programs.
+// Text output: aligned columns, times with a unit, and JSON.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace leapp::cli {
 
-/// Rows of cells as lines; the first column is left-aligned, the others as `right` says. Control
-/// characters are escaped.
+/// Formats rows of cells as lines. The first column is left-aligned, the others are aligned by
+/// `right`. Escapes control characters.
 std::string table(std::vector<std::vector<std::string>> rows, bool right = true);
 
 /// Returns "12.3 us", "1.24 ms".
@@ -19,8 +19,8 @@ std::string time_text(std::chrono::nanoseconds time);
 /// Returns "1 node", "2 nodes".
 std::string count_text(std::size_t count, const std::string& noun);
 
-/// Indented, in ASCII. What is not UTF-8, such as a name from a broken model, has its bytes
-/// replaced.
+/// Returns indented ASCII JSON. Replaces bytes that are not UTF-8, such as those in a name of a
+/// broken model.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// Returns "float32 [1, 48]".

@@ -25,15 +25,14 @@ Command add_verify(CLI::App& program) {
   const auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* app = program.add_subcommand(
       "verify",
-      "replay the golden traces of a bundle on this machine: each node, then the pipeline");
+      "replay the golden traces of a bundle on this machine: first each node, then the pipeline");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer(
-      "The traces are ticks that compile_graph(golden=N) kept. Exits with 1 when a value is "
-      "further "
-      "from them\nthan the tolerance they come with.\nExample: leapp verify walker/walker.yaml");
+      "compile_graph(golden=N) writes the traces. Exits with 1 if a value differs from them by "
+      "more\nthan the recorded tolerance.\nExample: leapp verify walker/walker.yaml");
   return {app, [arguments] { return run_verify(*arguments); }};
 }
 

@@ -29,7 +29,7 @@ struct ViewArguments {
   bool json = false;
 };
 
-// Starts the desktop's browser, where there is a desktop.
+// Opens the desktop's browser, if there is a desktop.
 bool open_page(const std::string& file) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
   std::string program = "xdg-open";
@@ -44,7 +44,7 @@ bool open_page(const std::string& file) {
 }
 
 int run_view(const ViewArguments& arguments) {
-  ViewOptions options;  // looking needs no memory for tensors
+  ViewOptions options;  // inspecting allocates no tensors
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   options.bench = arguments.bench;
   options.recording = arguments.recording;
@@ -78,13 +78,16 @@ Command add_view(CLI::App& program) {
       program.add_subcommand("view", "write one HTML page that shows a bundle, and open it");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
-  app->add_option("--out", arguments->out, "the page; else NAME.html in the working folder");
-  app->add_flag("--no-open", arguments->no_open, "only write it");
-  app->add_option("--bench", arguments->bench, "show latencies: what leapp bench --json printed");
+  app->add_option("--out", arguments->out,
+                  "the page to write (default: NAME.html in the working directory)");
+  app->add_flag("--no-open", arguments->no_open, "do not open the page");
+  app->add_option("--bench", arguments->bench,
+                  "show latencies from the output of leapp bench --json");
   app->add_option("--recording", arguments->recording,
-                  "show what a controller recorded: an .mcap file");
+                  "show a recording of a controller, an .mcap file");
   app->add_option("--policy", arguments->policy, "the policy of a supervisor's recording");
-  app->add_option("--robot", arguments->robot, "show the binding to a robot: its .yaml file");
+  app->add_option("--robot", arguments->robot,
+                  "show the binding to a robot, given by its .yaml file");
   app->footer("Example: leapp view walker/walker.yaml --robot robot.yaml");
   return {app, [arguments] { return run_view(*arguments); }};
 }

@@ -1,14 +1,14 @@
 // The bundle: what an export leaves on disk, and the only contract between export and runtime.
 //
-// A bundle is a folder with one `{name}.yaml`, the model files it names, and perhaps a safetensors
-// file with the initial values of its feedback inputs. docs/reference/bundle.md states the format;
-// its rules (B1, B2, ..) are cited in error messages as "[B7]".
+// A bundle is a directory with one `{name}.yaml`, the model files that it names, and optionally a
+// safetensors file with the initial values of its feedback inputs. docs/reference/bundle.md states
+// the format; its rules (B1, B2, ..) are cited in error messages as "[B7]".
 //
-// The structs below are plain values that mirror the YAML; they own everything they hold and may be
-// copied and shared between threads freely. Nothing in this header opens a model.
+// The structs below are plain values that mirror the YAML; they own their members, and may be
+// copied and shared between threads. No function in this header opens a model.
 //
 //   leapp::Bundle bundle = leapp::read_bundle("walker/walker.yaml");  // parsed and checked
-//   leapp::verify_files(bundle);                                      // every hash recomputed
+//   leapp::verify_files(bundle);                                      // every checksum recomputed
 //   for (std::size_t i : leapp::execution_order(bundle)) prepare(bundle.models[i]);
 #pragma once
 
@@ -39,8 +39,8 @@ struct Port {
   bool operator==(const Port&) const = default;
 };
 
-/// A file of the bundle. `path` is relative to the YAML's folder; a checksum is lower-case hex, or
-/// empty when the bundle does not state it.
+/// A file of the bundle. `path` is relative to the directory of the YAML file. A checksum is
+/// lower-case hex, or empty if the bundle does not state it.
 struct FileEntry {
   std::string path;
   std::string md5sum;
@@ -54,21 +54,20 @@ struct Model {
   std::string name;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  std::optional<FileEntry> file;              ///< none: the node is described, but cannot run
+  std::optional<FileEntry> file;              ///< none if the node has no model and cannot run
   std::vector<FileEntry> external_data;       ///< weight files next to the model file
   std::optional<std::string> backend;         ///< "jit", "onnx" or "pt2"
   std::optional<std::int64_t> opset_version;  ///< of an ONNX model
   std::optional<std::string> torch_version;   ///< of a pt2 model
 
-  /// Returns the port of that name, or null. The pointer lives as long as this model is left
-  /// unchanged.
+  /// Returns the port of that name, or null. The pointer is valid until this model is changed.
   LEAPP_EXPORT const Port* find_input(std::string_view port) const noexcept;
   LEAPP_EXPORT const Port* find_output(std::string_view port) const noexcept;
 
   bool operator==(const Model&) const = default;
 };
 
-/// Names one port of one model: "policy/obs". A node's name holds no '/'.
+/// Names one port of one model: "policy/obs". The name of a node contains no '/'.
 struct PortRef {
   std::string node;
   std::string port;
@@ -79,7 +78,7 @@ struct PortRef {
 /// Returns "node/port".
 LEAPP_EXPORT std::string to_string(const PortRef& ref);
 
-/// Returns the parts of "node/port"; empty unless both are there.
+/// Returns the parts of "node/port", or nothing if one of them is missing.
 LEAPP_EXPORT std::optional<PortRef> parse_port_ref(std::string_view text);
 
 /// One output and every input that receives it.
@@ -90,7 +89,7 @@ struct Wire {
   bool operator==(const Wire&) const = default;
 };
 
-/// Ports of one node that the outside world supplies or receives.
+/// Ports of one node that are inputs or outputs of the whole pipeline.
 struct NodePorts {
   std::string node;
   std::vector<std::string> ports;
@@ -147,11 +146,12 @@ struct Bundle {
   std::vector<Model> models;  ///< in order of completion while tracing
   Pipeline pipeline;
   SystemInformation system_information;
-  /// The YAML file this was read from; empty when it was made in memory. Not part of the YAML.
+  /// The YAML file that the bundle was read from; empty if the bundle was created in memory. Not
+  /// written to the YAML.
   std::filesystem::path file = {};
 
-  /// Returns the model of that name, or null. Linear; the pointer lives as long as `models` is
-  /// unchanged.
+  /// Returns the model of that name, or null. Takes linear time; the pointer is valid until
+  /// `models` is changed.
   LEAPP_EXPORT const Model* find_model(std::string_view node) const noexcept;
   LEAPP_EXPORT const Port* find_input(const PortRef& ref) const noexcept;
   LEAPP_EXPORT const Port* find_output(const PortRef& ref) const noexcept;
@@ -165,36 +165,38 @@ inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 
 /// Permissions of a bundle's models; docs/explanation/security.md defines them.
 enum class Trust : std::uint8_t {
-  kData,  ///< compute: tensors and operators that have no other effect; others are refused
-  kCode,  ///< whatever this program may do: the bundle is trusted as a program is
+  kData,  ///< operators that only compute; others are refused
+  kCode,  ///< any code: the bundle is trusted like a program
 };
 
 /// Limits of trust in a bundle. With the defaults, reading any bundle takes less than 1 GB of
 /// memory and touches no file outside its directory.
 struct BundleOptions {
   std::size_t max_file_bytes = std::size_t{16} << 20;  ///< of the YAML
-  /// Bytes of all tensors that live at once in a tick, as the declared shapes have it.
+  /// Limit for the bytes of all tensors that live at the same time in a tick, by their declared
+  /// shapes.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
-  /// Lets model files lie elsewhere, as an export that refers to a model in place has it.
+  /// Allows model files outside the bundle's directory, for an export that refers to a model in
+  /// place.
   bool allow_outside_files = false;
-  Trust trust = Trust::kData;  ///< of its models, when they are loaded
-  /// Whether what was compiled of its C++ nodes (leapp/tools/build.h) may run in this process.
-  /// Neither this nor `trust` implies the other.
+  Trust trust = Trust::kData;  ///< permissions of the models when they are loaded
+  /// True if compiled C++ nodes (leapp/tools/build.h) may run in this process. Neither this nor
+  /// `trust` implies the other.
   bool allow_native = false;
 };
 
 /// Reads `path`, which must end in .yaml, and checks everything that can be checked without opening
-/// another file. Throws Error: kNotFound where there is no file, kValue (or kIo) otherwise, with a
+/// another file. Throws Error: kNotFound if there is no file, otherwise kValue or kIo, with a
 /// message that begins "file:line:column:".
 LEAPP_EXPORT Bundle read_bundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
 
-/// Does the same for text that is already in memory. `name` stands for the file in messages.
+/// Reads a bundle from text in memory. `name` stands for the file in messages.
 LEAPP_EXPORT Bundle parse_bundle(std::string_view yaml, const std::string& name,
                                  const BundleOptions& options = {});
 
-/// Returns the YAML of a bundle: stable order, so that two exports of one pipeline differ only
-/// where they do. Does not check the bundle.
+/// Returns the YAML of a bundle: the order is stable, so the texts of two exports differ only if
+/// the exports differ. Does not check the bundle.
 LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 
 /// Checks the bundle by the rules of docs/reference/bundle.md: names, ports, semantics, wires,
@@ -202,15 +204,15 @@ LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 LEAPP_EXPORT void check(const Bundle& bundle, const BundleOptions& options = {});
 
 /// Recomputes the checksum of every file of the bundle: external data, initial values and golden
-/// traces included.
-/// Throws Error: kNotFound for a missing file, kValue for "SHA256 checksum mismatch" and for a path
-/// that leaves the folder. The first form takes the folder of `bundle.file`.
+/// traces included. Throws Error: kNotFound for a missing file, kValue for "SHA256 checksum
+/// mismatch" and for a path outside the directory. The first form uses the directory of
+/// `bundle.file`.
 LEAPP_EXPORT void verify_files(const Bundle& bundle, const BundleOptions& options = {});
 LEAPP_EXPORT void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
                                const BundleOptions& options = {});
 
-/// Returns the file that a path of the YAML means. Throws Error(kValue) when it is absolute or
-/// leaves `folder`, also through a symbolic link, and Error(kNotFound) when it is not there.
+/// Returns the file for a path in the YAML. Throws Error(kValue) if the path is absolute or leads
+/// out of `folder`, also through a symbolic link, and Error(kNotFound) if there is no such file.
 LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& folder,
                                                 const std::string& path,
                                                 const BundleOptions& options = {});

@@ -1,10 +1,10 @@
-// The comparison of two tensors that all of LEAPP uses: an exported model with what was traced, a
-// bundle with the program that a shadow run follows, a replay with a recording, merged nodes with
-// single ones, weights with weights. `traced` counts as right, `exported` is the other.
+// The comparison of two tensors, which all of LEAPP uses: an exported model with the trace, a
+// shadow run with the program, a replay with a recording, merged nodes with single ones, and
+// weights with weights. `traced` is the reference; `exported` is the value that is tested.
 //
-// A value is close when |exported - traced| <= atol + rtol * |traced|. NaN and infinity are close
-// to themselves: a masked logit is -inf on both sides, which is right. Integers and bools use
-// the same formula, with exact differences.
+// A value is close if |exported - traced| <= atol + rtol * |traced|. NaN and infinity are close to
+// themselves: a masked logit is -inf on both sides, which is right. Integers and bools use the same
+// formula, with exact differences.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct DifferenceSummary {
   double mean = 0;
   /// p50, p75, p90, p99 and p99.5, interpolated linearly between neighbours.
   std::array<double, 5> percentiles{};
-  Shape worst_index;  ///< where the largest difference is
+  Shape worst_index;  ///< position of the largest difference
   double worst_traced = 0;
   double worst_exported = 0;
 };
@@ -47,19 +47,19 @@ inline constexpr std::array<double, 5> kPercentileRanks = {0.5, 0.75, 0.9, 0.99,
 /// An element that is not close, by its index into the whole tensor.
 struct ElementMismatch {
   std::int64_t index = -1;  ///< -1: no element
-  double traced = 0;        ///< complex values by their magnitude
+  double traced = 0;        ///< magnitude for complex values
   double exported = 0;
 };
 
-/// The outcome. Of compare(), `traced`, `exported` and `difference` are filled in only where there
-/// is something to tell: a pass without NaN and infinity costs one look at each element.
+/// The outcome. compare() fills in `traced`, `exported` and `difference` only if the tensors differ
+/// or contain NaN or infinity. Otherwise it reads each element once.
 struct Comparison {
   enum class Verdict {
     kClose,      ///< passed
     kShape,      ///< the shapes differ
     kDType,      ///< the dtypes differ
-    kNonFinite,  ///< NaN or infinity at different places
-    kValues,     ///< finite values differ too much
+    kNonFinite,  ///< NaN or infinity at different indices
+    kValues,     ///< finite values are not close
   };
 
   Verdict verdict = Verdict::kClose;
@@ -67,7 +67,7 @@ struct Comparison {
   std::int64_t elements = 0;
   std::int64_t mismatched = 0;  ///< elements that are not close
   ElementMismatch first;
-  ElementMismatch worst;  ///< NaN or infinity on one side alone is further off than any number
+  ElementMismatch worst;  ///< NaN or infinity on one side exceeds every number
   SideSummary traced;
   SideSummary exported;
   DifferenceSummary difference;
@@ -94,8 +94,8 @@ LEAPP_EXPORT std::string_view name_of(Comparison::Verdict verdict) noexcept;
 /// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".
 LEAPP_EXPORT std::string headline(const Comparison& comparison);
 
-/// Lines with everything that was measured: types, shapes, NaN and infinity with their origin,
-/// ranges, differences. Empty for a pass without NaN and infinity.
+/// Returns lines with all figures: types, shapes, NaN and infinity with their origin, ranges,
+/// differences. Empty if the tensors agree and contain no NaN or infinity.
 LEAPP_EXPORT std::vector<std::string> details(const Comparison& comparison);
 
 }  // namespace leapp

@@ -1,18 +1,18 @@
-// What a port promises the robot, and the robot the port: units, frames, limits, ages, fallbacks.
+// The contract between a port and the robot: units, frames, limits, ages, fallbacks.
 //
 // A bundle carries its contract as keys of a port (`unit`, `limits`, ..) and of `pipeline.configs`
-// (`frequency`, `default_pose`, ..); rules B25 to B29 of docs/reference/bundle.md say how. Programs
-// that know nothing of them see extra metadata; and where such a key holds something else, as it
-// may in bundles that had a use of their own for it, it is that and no more. Here they are plain
-// values:
+// (`frequency`, `default_pose`, ..); rules B25 to B29 of docs/reference/bundle.md define them.
+// Other programs see them as extra metadata. If such a key has a value of another form, as in
+// bundles that use the key for something else, it is ordinary metadata. In C++ a contract is a
+// plain value:
 //
 //   leapp::Semantics semantics{.kind = "state/joint/position"};
 //   leapp::add_contract(semantics, {.unit = "rad", .max_age_ms = 50});          // when tracing
 //   const leapp::PortContract contract = leapp::contract_of(*bundle.find_input(port));  // later
 //
 // Numbers for the elements of a port are either one for all of them or one for each element of the
-// last dimension, in the port's own order. Nothing here keeps what it is given; all of it allocates
-// and belongs to set-up.
+// last dimension, in the port's own order. No function keeps its arguments. All of them allocate;
+// call them only for set-up.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class QuaternionOrder : std::uint8_t { kWxyz, kXyzw };
 
 /// Treatment of a value beyond its limits.
 enum class OnViolation : std::uint8_t {
-  kClamp,  ///< the nearest value within them takes its place
+  kClamp,  ///< use the nearest value within them
   kStop,   ///< the controller goes to its fallback and stays there
 };
 
@@ -42,7 +42,7 @@ enum class OnViolation : std::uint8_t {
 struct Limits {
   std::vector<double> lower;
   std::vector<double> upper;
-  std::vector<double> rate;  ///< most change in a second, positive
+  std::vector<double> rate;  ///< largest change per second, positive
   OnViolation on_violation = OnViolation::kClamp;
 
   bool operator==(const Limits&) const = default;
@@ -53,8 +53,8 @@ struct Hold {
   bool operator==(const Hold&) const = default;
 };
 
-/// Let the joints give way against their damping: position targets follow the measured position,
-/// velocity and effort targets and stiffness are zero, damping stays as it was.
+/// Fallback: let the joints give way, with damping. Position targets follow the measured position;
+/// velocity targets, effort targets and stiffness are zero; damping is unchanged.
 struct Damp {
   bool operator==(const Damp&) const = default;
 };
@@ -75,21 +75,21 @@ struct History {
 
 struct PortContract {
   std::optional<std::string> unit = {};   ///< "rad", "deg/s", ..
-  std::optional<std::string> frame = {};  ///< what the values are expressed in: "base", "world"
+  std::optional<std::string> frame = {};  ///< frame of the values: "base", "world"
   std::optional<QuaternionOrder> quaternion = {};
   std::optional<Limits> limits = {};
-  std::optional<double> max_age_ms = {};       ///< inputs: how old a value may be
+  std::optional<double> max_age_ms = {};       ///< inputs: maximum age of a value
   std::optional<Fallback> fallback = {};       ///< outputs
   std::optional<leapp::History> history = {};  ///< inputs with a time axis
-  /// Keys of these names that hold something else; only when read.
+  /// Keys with these names but a different meaning; only when read.
   std::vector<std::string> not_understood = {};
 
   bool operator==(const PortContract&) const = default;
 };
 
-/// The least and the most of a command.
+/// The smallest and the largest value of a command.
 struct CommandRange {
-  std::string element;  ///< one of the element names of an input whose kind begins "command/"
+  std::string element;  ///< an element name of an input whose kind begins with "command/"
   double lower = 0;
   double upper = 0;
 
@@ -100,28 +100,28 @@ struct CommandRange {
 struct GraphContract {
   std::optional<double> frequency = {};  ///< ticks a second
   std::vector<CommandRange> command_ranges = {};
-  /// Joint positions that the policy takes as its rest: name, and radians or metres.
+  /// Joint positions of the policy's default pose: name, and radians or metres.
   std::vector<std::pair<std::string, double>> default_pose = {};
-  /// Names of what the host must be able to do in addition to running the bundle. When read, it
+  /// Names of capabilities that the host must have in addition to running the bundle. When read, it
   /// includes the requirements of `isaaclab.controller_owned_writes`.
   std::vector<std::string> required_capabilities = {};
-  /// Keys of these names that hold something else; only when read.
+  /// Keys with these names but a different meaning; only when read.
   std::vector<std::string> not_understood = {};
 
   bool operator==(const GraphContract&) const = default;
 };
 
-/// Returns the contract in a port's extra keys. Throws Error, B25 to B28, for values that make no
-/// sense; a reader has then warned of them.
+/// Returns the contract in a port's extra keys. Throws Error, B25 to B28, for invalid values, about
+/// which a reader has already warned.
 LEAPP_EXPORT PortContract contract_of(const Port& port);
 
-/// Does the same for the whole pipeline: B29.
+/// Returns the contract of the whole pipeline: B29.
 LEAPP_EXPORT GraphContract contract_of(const Pipeline& pipeline);
 
-/// Adds the keys of a contract to those of a port, replacing those that are there.
+/// Adds the keys of a contract to those of a port. Replaces existing keys.
 LEAPP_EXPORT void add_contract(Semantics& semantics, const PortContract& contract);
 
-/// Does the same for `pipeline.configs`, also through GraphConfigs::extra.
+/// Adds the keys of a contract to `pipeline.configs`, also through GraphConfigs::extra.
 LEAPP_EXPORT void add_contract(Metadata::Map& configs, const GraphContract& contract);
 
 }  // namespace leapp

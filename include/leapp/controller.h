@@ -1,9 +1,9 @@
-// Runs a bundle on a robot and keeps its contract: order, units, rates, histories, limits,
+// Runs a bundle on a robot and enforces its contract: order, units, rates, histories, limits,
 // fallback.
 //
 //   const leapp::Robot robot = leapp::read_robot("robot.yaml");
 //   leapp::Controller controller("walker/walker.yaml", robot, {.blend_in = 2s});
-//   const std::size_t joints = controller.sensor("joint_pos");       // names once
+//   const std::size_t joints = controller.sensor("joint_pos");       // look up names once
 //   const std::size_t target = controller.actuator("joint_target");
 //   controller.start();
 //   while (running) {                                                // at the robot's rate
@@ -14,24 +14,24 @@
 //
 // update() runs at the rate of the loop. It samples the sensors into the histories. When the policy
 // is due, by the bundle's frequency, its inputs are gathered by name, converted, checked and
-// limited, and the policy runs: at once, or in a thread of its own. Between two results targets are
-// held, interpolated, or played back if they are a chunk of steps. They are blended in, limited in
-// range and rate, and converted to the robot's units. The rate counts from the values sent last, at
-// first from the measured pose.
+// limited, and the policy runs, either immediately or in a separate thread. Between two results,
+// targets are held, interpolated, or, for a chunk of steps, played back. They are blended in,
+// limited in range and rate, and converted to the robot's units. The rate limit starts from the
+// values sent last, and initially from the measured pose.
 //
-// An input that is stale or not finite, an output that is not finite, a tick that fails and a
-// result that is late make every output send its `fallback` (`hold`, the last output, if none is
-// declared) until a good result comes. A value beyond limits that say `on_violation: stop` does so
-// until start(). A tick first decides and then sends: all targets or all fallbacks. Every
+// If an input is stale or not finite, an output is not finite, a tick fails or a result is late,
+// every output sends its `fallback` until a good result arrives. The default fallback is `hold`,
+// the last output. After a value beyond limits with `on_violation: stop`, every output sends its
+// fallback until start(). A tick first decides and then sends: all targets or all fallbacks. Every
 // intervention is counted, with tick, cause and port. docs/reference/controller.md defines all of
 // this in numbered rules.
 //
-// Real time: set_sensor(), update() and actuator_values() allocate nothing of their own, take no
-// lock and call no system; the engines' own allocations in a tick are theirs. Everything else is
-// set-up. With Execution::kWorker the policy runs in a thread that exchanges inputs and outputs
-// through one atomic; it looks for work every `worker_poll`.
+// Real time: set_sensor(), update() and actuator_values() do not allocate, take a lock or make a
+// system call; only the engines may do so in a tick. Everything else is for set-up. With
+// Execution::kWorker the policy runs in a thread that exchanges inputs and outputs through one
+// atomic and polls it every `worker_poll`.
 //
-// Threads: one at a time, as InferenceManager. Returned memory belongs to the controller.
+// Threads: one at a time, as for InferenceManager. The controller owns the memory that it returns.
 #pragma once
 
 #include <array>
@@ -58,24 +58,24 @@ namespace leapp {
 /// Targets between two results of the policy.
 enum class Interpolation : std::uint8_t {
   kHold,    ///< the newest target
-  kLinear,  ///< a line to it, which it reaches when the next one is due
+  kLinear,  ///< linear interpolation, which reaches a target when the next one is due
 };
 
 /// Thread in which the policy runs.
 enum class Execution : std::uint8_t {
   kSynchronous,  ///< inside update()
-  kWorker,       ///< in a thread of the controller's
+  kWorker,       ///< in a separate thread
 };
 
 /// Reason for an intervention of the controller.
 enum class Cause : std::uint8_t {
-  kClamped,       ///< a value was beyond its range
-  kSlewed,        ///< a value changed faster than its rate
-  kBeyondLimits,  ///< a value was beyond a limit that says stop
+  kClamped,       ///< a value outside its range
+  kSlewed,        ///< a value that changed faster than its rate
+  kBeyondLimits,  ///< a value beyond a limit with on_violation: stop
   kNotFinite,     ///< NaN or infinity
   kStale,         ///< an input older than its max_age_ms, or never measured
   kLate,          ///< the policy took longer than its deadline
-  kTickFailed,    ///< the policy failed; Controller::failure() says how
+  kTickFailed,    ///< the policy failed; see Controller::failure()
 };
 inline constexpr std::size_t kCauses = 7;
 
@@ -85,24 +85,24 @@ LEAPP_EXPORT std::string_view name_of(Cause cause) noexcept;
 struct Intervention {
   std::uint64_t tick = 0;  ///< of the loop, since start()
   Cause cause = Cause::kClamped;
-  std::string_view port;  ///< "policy/action", or empty; lives as long as the controller
+  std::string_view port;  ///< "policy/action", or empty; valid as long as the controller
 };
 
 /// State of the outputs after update().
 enum class ControllerState : std::uint8_t {
   kInactive,  ///< nothing: start() was not called
-  kWaiting,   ///< the measured pose, until there is a first result
-  kRunning,   ///< what the policy says
+  kWaiting,   ///< the measured pose, before the first result
+  kRunning,   ///< the targets of the policy
   kFallback,  ///< the fallback, until there is a good result
   kStopped,   ///< the fallback, until start()
 };
 
 struct ControllerOptions {
-  RuntimeOptions runtime = {};           ///< how the bundle is loaded and run
-  std::optional<double> frequency = {};  ///< of the policy, instead of the bundle's
+  RuntimeOptions runtime = {};           ///< options for loading and running the bundle
+  std::optional<double> frequency = {};  ///< rate of the policy; replaces the bundle's
   Interpolation interpolation = Interpolation::kHold;
   Execution execution = Execution::kSynchronous;
-  /// Time limit of the policy. Without one, a worker has the policy's period.
+  /// Time limit of the policy. Without one, a worker has one period of the policy.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::chrono::nanoseconds worker_poll = std::chrono::microseconds(100);
   /// Time in which position targets move to the policy's targets: after start() from the measured
@@ -111,15 +111,15 @@ struct ControllerOptions {
   /// Returns the time, from any origin, and must not throw. A step back counts as no time. Without
   /// one, the steady clock.
   std::function<std::chrono::nanoseconds()> clock = {};
-  /// A file to record every signal and port to, in the format MCAP; a thread of its own writes it.
+  /// The MCAP file that records every signal and port. A separate thread writes it.
   std::filesystem::path recording = {};
 };
 
 /// Runs a bundle on a robot. A moved-from controller may only be destroyed or assigned to.
 class LEAPP_EXPORT Controller {
  public:
-  /// Loads the bundle and binds it to the robot. Throws Error: what InferenceManager throws, LP652
-  /// when they do not fit each other, LP653 for rates and options that make no sense.
+  /// Loads the bundle and binds it to the robot. Throws the errors of InferenceManager, LP652 if
+  /// bundle and robot do not match, and LP653 for invalid rates and options.
   Controller(const std::filesystem::path& bundle, const Robot& robot,
              ControllerOptions options = {});
   ~Controller();
@@ -167,7 +167,7 @@ class LEAPP_EXPORT Controller {
   std::vector<Intervention> interventions() const;
   /// Returns the error message of the most recent failed policy tick, or an empty string.
   std::string_view failure() const noexcept;
-  /// Values that the recording had no room for, because its writer was too slow.
+  /// Returns the number of values that the recording lost because its writer was too slow.
   std::uint64_t dropped() const noexcept;
 
  private:

@@ -3,8 +3,8 @@
 // The source of node "policy" defines one function, `leapp_cpp_policy`, and no other visible
 // symbol, so that the sources of several nodes link into one program. In a name every character
 // that is not an ASCII letter or digit is written as _ and its two hexadecimal digits: the source
-// of "left arm" defines `leapp_cpp_left_20arm`. The generated source holds a copy of this text and
-// needs no other file.
+// of "left arm" defines `leapp_cpp_left_20arm`. The generated source contains a copy of this text
+// and needs no other file.
 //
 //   const leapp_cpp_model* policy = leapp_cpp_policy();
 //   alignas(64) static unsigned char memory[SIZE];     // at least policy->memory_bytes
@@ -14,9 +14,9 @@
 //   const int32_t status = policy->run(inputs, outputs, memory);
 //   if (status != 0) puts(policy->errors[status - 1]);
 //
-// Ownership: the caller owns all memory. `weights` must stay where it is for as long as `memory` is
-// used: kernels may read it in every run. Nothing is allocated, thrown, locked or printed.
-// Threads: runs with distinct memory are independent of each other.
+// Ownership: the caller owns all memory. `weights` must stay at its address while `memory` is in
+// use, because kernels may read it in every run. The functions do not allocate, throw, lock or
+// print. Threads: runs with distinct memory are independent of each other.
 #ifndef LEAPP_CPP_MODEL_H
 #define LEAPP_CPP_MODEL_H
 

@@ -1,4 +1,5 @@
-// Element types and shapes, shared by every layer. Names are PyTorch's ("float32", "bool", ..).
+// Element types and shapes, used by every layer. The names are those of PyTorch ("float32", "bool",
+// ..).
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ LEAPP_EXPORT std::string_view name_of(DType dtype) noexcept;
 /// Returns the type of that name; empty if there is none.
 LEAPP_EXPORT std::optional<DType> dtype_from_name(std::string_view name) noexcept;
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 LEAPP_EXPORT std::size_t size_of(DType dtype) noexcept;
 
 LEAPP_EXPORT bool is_floating_point(DType dtype) noexcept;
@@ -51,8 +52,8 @@ LEAPP_EXPORT bool is_integer(DType dtype) noexcept;
 /// Returns the number of elements; empty if a dimension is negative or the product overflows.
 LEAPP_EXPORT std::optional<std::int64_t> checked_element_count(const Shape& shape) noexcept;
 
-/// Bytes of a tensor. Throws Error(kValue) for a shape with a negative size, or with more bytes
-/// than can be counted.
+/// Returns the bytes of a tensor. Throws Error(kValue) for a shape with a negative size, or if the
+/// number of bytes overflows.
 LEAPP_EXPORT std::size_t checked_byte_size(DType dtype, const Shape& shape);
 
 /// Returns the number of elements of a valid shape.

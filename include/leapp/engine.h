@@ -1,21 +1,20 @@
-// Engines run one model file. The runtime knows them only through this interface.
+// Engines run one model file. The runtime uses them only through this interface.
 //
-// An Engine is the loaded model: its weights and its signature. A Binding is one way to run it: a
-// set of buffers it reads and writes. The buffers are named once; run() then moves no more than the
-// model itself needs. One Engine may have several Bindings (a runtime that swaps two state buffers
-// has two), which share the weights.
+// An Engine is the loaded model: its weights and its signature. A Binding is a set of buffers that
+// the model reads and writes. They are set once, so run() makes no additional copies. One Engine
+// may have several Bindings, which share the weights; a runtime that swaps two state buffers has
+// two.
 //
 //   auto engine = leapp::load_engine(model, folder / model.file->path);
 //   auto binding = engine->bind(inputs, outputs);  // views, in the order of the model's ports
-//   binding->run().value();                        // the outputs' memory now holds the result
+//   binding->run().value();                        // the output buffers now contain the result
 //
 // Lifetime: an Engine outlives its Bindings, the buffers outlive the Binding that uses them.
 // Threads: distinct engines may run at the same time; the bindings of one engine may not, unless
-// the engine's documentation says otherwise.
-// An EngineRegistry maps backends to engines: "onnx" is
+// the engine's documentation says otherwise. An EngineRegistry maps backends to engines: "onnx" is
 // ONNX Runtime, opened with dlopen when the first model needs it; "jit" is TorchScript, a plugin
-// (libleapp_engine_torch.so) loaded in the same way; "cpp" is what build_native() compiled. The
-// library itself links none of them.
+// (libleapp_engine_torch.so) loaded in the same way; "cpp" is the library that build_native()
+// compiled. LEAPP itself links none of them.
 #pragma once
 
 #include <cstddef>
@@ -36,27 +35,28 @@
 
 namespace leapp {
 
-/// Options of an engine. The defaults suit a control loop: one thread that never spins.
+/// Options of an engine. The defaults suit a control loop: one thread, which never spins.
 struct EngineOptions {
-  /// Threads that share the work inside one operator, the caller's included. 0: the engine decides.
+  /// Number of threads that share the work of one operator, including the caller's. 0: the engine
+  /// decides.
   int threads = 1;
   /// Processors (from 0) for the additional threads, one each; empty: the system decides. This and
   /// `spinning` apply to ONNX Runtime: libtorch's threads belong to the whole process.
   std::vector<int> affinity = {};
-  /// True if idle threads burn a core to answer sooner.
+  /// True if idle threads keep a core busy, for a shorter latency.
   bool spinning = false;
-  /// "cpu", "cuda", or an execution provider's own name. Empty: the best one that is there. One
-  /// that is asked for and missing is an error.
+  /// "cpu", "cuda", or an execution provider's own name. Empty: the best available one. A requested
+  /// provider that is missing is an error.
   std::string provider = {};
-  /// True if a TorchScript model on the CPU may run in ONNX Runtime, which takes a fraction of the
-  /// time. It is translated when it is loaded; the results are its own up to rounding. Models that
-  /// cannot be translated, and all where ONNX Runtime is missing, run in libtorch either way.
+  /// True if a TorchScript model on the CPU may run in ONNX Runtime, which is faster. The model is
+  /// translated while it is loaded; results agree up to rounding. Models that cannot be translated
+  /// run in libtorch, and so do all models if ONNX Runtime is missing.
   bool translate = true;
 
   bool operator==(const EngineOptions&) const = default;
 };
 
-/// Work on an accelerator that was recorded once, to be repeated at little cost.
+/// Work on an accelerator that was recorded once and can be repeated at low cost.
 class LEAPP_EXPORT Recording {
  public:
   virtual ~Recording() = default;
@@ -68,8 +68,8 @@ class LEAPP_EXPORT Recording {
   Recording& operator=(const Recording&) = delete;
 };
 
-/// The memory of an accelerator. Copies, runs and replays of one thread happen in the order they
-/// were asked for, but may still be under way when the call returns; synchronize() waits for them.
+/// The memory of an accelerator. Copies, runs and replays of one thread happen in the order of the
+/// calls, but may still be in progress when the call returns; synchronize() waits for them.
 class LEAPP_EXPORT DeviceMemory {
  public:
   enum class Copy : std::uint8_t { kToDevice, kToHost, kWithin };
@@ -80,11 +80,11 @@ class LEAPP_EXPORT DeviceMemory {
   virtual std::string device() const = 0;
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Copies memory. Host memory on either side may be reused when it returns.
+  /// Copies memory. Host memory on either side may be reused after it returns.
   virtual Result<void> copy(void* to, const void* from, std::size_t bytes, Copy way) noexcept = 0;
   virtual Result<void> synchronize() noexcept = 0;
-  /// Records what `work` asks of the device. `work` must have run before. Null where the device
-  /// cannot record; throws Error when this work cannot be.
+  /// Records the work that `work` submits to the device. `work` must have run before. Returns null
+  /// if the device cannot record; throws Error if this work cannot be recorded.
   virtual std::unique_ptr<Recording> record(const std::function<Result<void>()>& work) = 0;
 
  protected:
@@ -98,11 +98,12 @@ class LEAPP_EXPORT Binding {
  public:
   virtual ~Binding() = default;
 
-  /// Puts another buffer of the same type and shape in the place of one. Not for real time.
+  /// Replaces one buffer by another with the same type and shape. Not for real time.
   virtual void rebind_input(std::size_t index, const ConstTensorView& view) = 0;
   virtual void rebind_output(std::size_t index, const TensorView& view) = 0;
 
-  /// Reads the inputs, writes the outputs. On a failure the outputs hold anything.
+  /// Reads the inputs, writes the outputs. After a failure the contents of the outputs are
+  /// unspecified.
   virtual Result<void> run() noexcept = 0;
 
  protected:
@@ -116,20 +117,20 @@ class LEAPP_EXPORT Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Returns where it runs, as text: "ONNX Runtime 1.31.0, CPU".
+  /// Returns the engine and device as text: "ONNX Runtime 1.31.0, CPU".
   virtual std::string description() const = 0;
 
-  /// Names the buffers to run with, in the order of the model's ports. Throws Error(kValue), which
-  /// names node and port, when a view has another type or shape than its port.
+  /// Binds the buffers to run with, in the order of the model's ports. Throws Error(kValue), which
+  /// names node and port, if the type or shape of a view differs from its port.
   virtual std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                         std::span<const TensorView> outputs) = 0;
 
   /// Called once after loading, before the first bind(). Not called on engines that were merged
-  /// into another one. For work that takes time and pays off over many ticks.
+  /// into another one. Use it for expensive work that speeds up every tick.
   virtual void settle() {}
 
-  /// Returns the memory the model works in, if it is not the host's. bind() takes host memory
-  /// anyway, and copies.
+  /// Returns the device memory that the model uses, or null for host memory. bind() also accepts
+  /// host memory and then copies.
   virtual std::shared_ptr<DeviceMemory> memory() const { return nullptr; }
 
   /// Binds buffers in memory(); run() may then return before the work is done.
@@ -147,37 +148,38 @@ class LEAPP_EXPORT Engine {
 struct ModelFile {
   std::filesystem::path path;  ///< for messages
   std::span<const std::byte> bytes = {};
-  /// Other files that it may read: their names in the model, and their bytes.
+  /// Other files that the model may read: their names in the model, and their bytes.
   std::vector<std::pair<std::string, std::span<const std::byte>>> external_data = {};
   Trust trust = Trust::kData;
-  /// For C++: whether machine code may run, and where it is written down what was compiled.
+  /// For C++: the permission to run machine code, and the record of the build.
   bool allow_native = false;
   std::filesystem::path native_record = {};
-  /// Owner of the bytes if they may be kept. An engine that keeps it uses the weights in place: it
-  /// saves a copy in memory, but may run slower because the weights are not repacked.
+  /// Owner of the bytes if an engine may keep them. An engine that keeps it uses the weights in
+  /// place, which saves a copy but may be slower, because the weights are not repacked.
   std::shared_ptr<const void> keeper = nullptr;
 };
 
 /// Loads `file` as the model of a node. Its signature, as far as the file states it, is checked
-/// against the model's ports. Throws Error with the node's name; Code::kNotTrusted for a model that
-/// does more than compute, unless it is trusted to.
+/// against the model's ports. Throws Error with the node's name; Code::kNotTrusted for an untrusted
+/// model that does more than compute.
 using EngineFactory = std::function<std::unique_ptr<Engine>(
     const Model& model, const ModelFile& file, const EngineOptions& options)>;
 
-/// A node's model, and the engine that its backend's factory made of it.
+/// The model of a node, and the engine that the factory of its backend created.
 struct LoadedNode {
   ModelFile file;
   const Engine* engine = nullptr;
 };
 
-/// Loads several nodes as one engine. `part` holds them in order of execution, with the wires among
-/// them; `nodes` are they by themselves, for as long as the call lasts; `signature` is that of the
-/// whole, its ports called "node/port". Throws Error with the reason when they cannot be one.
+/// Loads several nodes as one engine. `part` contains them in order of execution, with the wires
+/// between them. `nodes` contains their single engines, which are valid during the call.
+/// `signature` is that of the whole, with ports named "node/port". Throws Error with the reason if
+/// they cannot be merged.
 using MergedEngineFactory =
     std::function<std::unique_ptr<Engine>(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                           const Model& signature, const EngineOptions& options)>;
 
-/// Says which factory serves which backend. A value: copies are independent.
+/// A map from backends to engine factories. A value: copies are independent.
 class LEAPP_EXPORT EngineRegistry {
  public:
   EngineRegistry() = default;
@@ -193,11 +195,11 @@ class LEAPP_EXPORT EngineRegistry {
   /// Returns whether nodes of that backend can share an engine.
   bool merges(std::string_view backend) const noexcept;
 
-  /// Throws Error(kValue) "Unsupported backend" when nothing serves the model's backend.
+  /// Throws Error(kValue) "Unsupported backend" if the model's backend has no engine.
   std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
                                const EngineOptions& options = {}) const;
 
-  /// Returns the nodes of `part`, all of one backend that merges(), as one engine.
+  /// Returns one engine for the nodes of `part`, which all have one backend that merges().
   std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                       const Model& signature, const EngineOptions& options) const;
 
@@ -219,7 +221,7 @@ LEAPP_EXPORT std::unique_ptr<Engine> load_engine(const Model& model,
                                                  const EngineOptions& options = {},
                                                  Trust trust = Trust::kData);
 
-/// Checks views against ports, for writers of engines. Throws Error(kValue).
+/// Checks views against ports; for implementations of engines. Throws Error(kValue).
 LEAPP_EXPORT void check_views(const Model& model, std::span<const ConstTensorView> inputs,
                               std::span<const TensorView> outputs);
 
@@ -238,16 +240,16 @@ inline constexpr std::uint32_t kEngineAbi = 7;
 
 /// Opens a plugin: a path, or a file name that is searched in $LEAPP_ENGINE_PATH (directories
 /// separated by ':'), next to this library, and on the system's library path. Throws
-/// Error(kNotFound) with these places. The plugin stays loaded until the process ends.
+/// Error(kNotFound) with the searched places. The plugin stays loaded until the process ends.
 LEAPP_EXPORT const EnginePlugin& open_engine_plugin(const std::string& library);
 
-/// Sets the place of ONNX Runtime: libonnxruntime.so or its directory. LEAPP_ONNXRUNTIME takes
-/// precedence. Only before the first ONNX model is loaded.
+/// Sets the path of ONNX Runtime: libonnxruntime.so or its directory. LEAPP_ONNXRUNTIME takes
+/// precedence. Call it before the first ONNX model is loaded.
 LEAPP_EXPORT void use_onnxruntime(const std::filesystem::path& path);
 
-/// Lets ONNX models use operators of another domain, which the ONNX Runtime in use must know. Other
-/// than ONNX's own, those of "com.microsoft" and "ai.onnx.ml" and the functions of a file are
-/// loaded. For the whole process, from now on. Thread-safe.
+/// Allows ONNX models to use operators of another domain, which the ONNX Runtime in use must
+/// support. Always allowed are ONNX's own operators, those of "com.microsoft" and "ai.onnx.ml", and
+/// the functions of a file. Applies to the whole process from now on. Thread-safe.
 LEAPP_EXPORT void allow_onnx_domain(const std::string& domain);
 
 }  // namespace leapp

@@ -1,8 +1,8 @@
-// The one exception family of LEAPP.
+// The exception class of LEAPP.
 //
-// An `Error` says what happened, where, what was expected against what was found, and what to do
-// next. Programs tell errors apart by code(). The kind that follows from it decides which built-in
-// Python exception the Python class also derives from, so that `except TypeError` and
+// The message of an `Error` says what happened, where, what was expected and found, and what to do.
+// Programs distinguish errors by code(). The code determines the kind, and the kind determines from
+// which built-in Python exception the Python class also derives, so that `except TypeError` and
 // `except leapp.LeappError` both work.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace leapp {
 /// Thrown by every call that can fail, except the real-time ones, which return a Result.
 class LEAPP_EXPORT Error : public std::runtime_error {
  public:
-  /// Creates an error. what() ends with the code, "... [LP104]"; for a rule of the bundle format
-  /// the label precedes the field.
+  /// Creates an error. what() ends with the code, "... [LP104]"; for a rule of the bundle format,
+  /// the label is in front of the field name.
   Error(Code code, const std::string& text);
 
   Code code() const noexcept { return code_; }
@@ -26,7 +26,7 @@ class LEAPP_EXPORT Error : public std::runtime_error {
   /// Returns the message without the code at its end.
   std::string text() const;
 
-  /// Does the same error with more said in front of it.
+  /// Returns a copy with `context` prepended to the message.
   Error behind(const std::string& place) const { return Error(code_, place + text()); }
 
  private:

@@ -1,4 +1,4 @@
-// Runs an exported pipeline: load, verify, plan, and then tick.
+// Runs an exported pipeline: loads it, verifies it, plans the buffers, and runs ticks.
 //
 // The convenient interface takes and returns named tensors:
 //
@@ -6,7 +6,7 @@
 //   leapp::TensorMap out = manager.run_policy({{"policy/obs", obs}});
 //   std::span<const float> action = out.at("policy/action").values<float>();
 //
-// The real-time interface looks up the names once and then only moves values:
+// The real-time interface looks up the names once and then only copies values:
 //
 //   const leapp::InputPort obs = manager.input_port("policy/obs");
 //   const leapp::OutputPort action = manager.output_port("policy/action");
@@ -30,16 +30,16 @@
 // from loading and from every reset.
 //
 // Names: ports are "node/port". If an export renamed a state `h` to `h_in` and `h_out` (ONNX),
-// every call also takes the name as annotated.
+// every call also accepts the annotated name.
 //
-// Threads: distinct managers are independent. One manager is for one thread at a time. Each call
-// holds it from beginning to end, by one atomic and without waiting: a call that meets another one
-// fails (LP609) and changes nothing. run_policy() is one call, inputs and outputs included;
-// set_input(), tick() and output() are three, and only the caller can keep others from coming in
+// Threads: distinct managers are independent. Only one thread at a time may use a manager. Each
+// call marks it as in use by one atomic, without waiting; a call that overlaps another call fails
+// (LP609) and changes nothing. run_policy() is one call, with inputs and outputs; set_input(),
+// tick() and output() are three, and only the caller can keep other threads from calling in
 // between. Views that a manager returns belong to it and may change with the next non-const call.
 //
 // Errors: calls for set-up throw leapp::Error. Calls of the loop return a Result, which the
-// compiler does not let you ignore: a call that fails has changed nothing.
+// compiler does not let you ignore: a failed call changes nothing.
 #pragma once
 
 #include <chrono>
@@ -71,9 +71,9 @@ namespace leapp {
 /// Tensors by "node/port".
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
-/// True if nodes of one backend (ONNX or TorchScript) that follow each other run as one graph.
+/// True if consecutive nodes of one backend (ONNX or TorchScript) run as one graph.
 enum class Merge : std::uint8_t {
-  kAuto,  ///< where the merged graph gives the same results, checked when loading
+  kAuto,  ///< if the merged graph gives the same results, checked when loading
   kOff,
 };
 
@@ -81,36 +81,36 @@ enum class Merge : std::uint8_t {
 /// one pass over the values.
 struct FiniteGuard {
   bool inputs = false;   ///< before the tick
-  bool state = false;    ///< after it: what feedback would hand to the next tick
+  bool state = false;    ///< after it: the values for the next tick
   bool outputs = false;  ///< after it
 };
 
 /// A tick that took too long.
 struct DeadlineMiss {
-  std::uint64_t tick;  ///< how many ticks there were before it
+  std::uint64_t tick;  ///< number of ticks before it
   std::chrono::nanoseconds took;
   std::chrono::nanoseconds deadline;
 };
 
 struct RuntimeOptions {
-  EngineOptions engine = {};                        ///< how every node runs, except
-  std::map<std::string, EngineOptions> nodes = {};  ///< these nodes, by name
+  EngineOptions engine = {};                        ///< options of every node, except
+  std::map<std::string, EngineOptions> nodes = {};  ///< options of these nodes, by name
   Merge merge = Merge::kAuto;
   FiniteGuard finite = {};
   /// Maximum age of an input "node/port" when a tick starts: the time since its last set_input() or
   /// touch(). Inputs not named here never become stale.
   std::map<std::string, std::chrono::nanoseconds> staleness = {};
   /// Maximum duration of a tick. A longer tick succeeds but is counted, and `on_deadline_miss` is
-  /// called at its end, in the thread that ticks. It must not throw or call the manager.
+  /// called at its end, in the same thread. It must not throw or call the manager.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::function<void(const DeadlineMiss&)> on_deadline_miss = {};
-  /// Keep latency histograms of every tick and node. About 50 ns a node.
+  /// True if every tick and node keeps a latency histogram. Costs about 50 ns per node.
   bool measure = false;
   BundleOptions bundle = {};  ///< how far the bundle is trusted
   EngineRegistry engines = EngineRegistry::standard();
 };
 
-/// Latencies of one thing. Percentiles are exact to 2 %.
+/// Latencies of a tick or a node. Percentiles are exact to 2 %.
 struct LatencySummary {
   std::uint64_t count = 0;
   std::chrono::nanoseconds mean{0}, p50{0}, p99{0}, p999{0}, max{0};
@@ -118,13 +118,13 @@ struct LatencySummary {
 
 struct Statistics {
   LatencySummary tick;
-  /// One per step of the plan, in order. Nodes that were merged are one step: "pre+policy".
+  /// One per step of the plan, in order. Merged nodes are one step: "pre+policy".
   std::vector<std::pair<std::string, LatencySummary>> nodes;
   std::uint64_t deadline_misses = 0;
 };
 
-/// Handles of ports: small, copyable, valid for the manager that gave them. One that was made by
-/// itself stands for no port: using it is an error.
+/// Handles of ports: small, copyable, valid for the manager that returned them. A
+/// default-constructed handle belongs to no port; using it is an error.
 class InputPort {
  public:
   InputPort() noexcept = default;
@@ -149,14 +149,14 @@ class OutputPort {
 /// A loaded bundle. A moved-from manager has no ports; every call fails with kUsage.
 class LEAPP_EXPORT InferenceManager {
  public:
-  /// Loads the bundle at `yaml`. Throws Error: kNotFound, kValue or kIo. A node without a model
-  /// leaves the manager good for inspection; only running it fails.
+  /// Loads the bundle at `yaml`. Throws Error: kNotFound, kValue or kIo. A bundle with a node
+  /// without a model can be inspected; only running it fails.
   explicit InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options = {});
   ~InferenceManager();
   InferenceManager(InferenceManager&&) noexcept;
   InferenceManager& operator=(InferenceManager&&) noexcept;
 
-  // --- What there is ---------------------------------------------------------------------------
+  // --- Information ---------------------------------------------------------------------------
 
   const Bundle& bundle() const noexcept;
   /// Returns the inputs that the caller supplies, the outputs, and the inputs fed back from the
@@ -167,25 +167,25 @@ class LEAPP_EXPORT InferenceManager {
   /// Returns one line of text per step: which model runs where.
   std::vector<std::string> description() const;
 
-  // --- The comfortable face: throws leapp::Error
-  // ---------------------------------------------------
+  // --- The convenient interface: throws leapp::Error
+  // -----------------------------------------------
 
   /// Runs one tick. Requires every input, except those that set_input_value() has set. The outputs
   /// belong to the caller.
   TensorMap run_policy(const TensorMap& inputs);
 
-  /// Returns a value for every input, by its type: normally distributed numbers, ones for integers
-  /// (they are often indices), coin flips for bool. The same for the same seed.
+  /// Returns mock values for every input: normally distributed numbers, ones for integers (they are
+  /// often indices), random values for bool. The same seed gives the same values.
   TensorMap get_mock_input(std::uint32_t seed = 0) const;
 
   /// Sets an external input (for all ticks, until it is set again) or a feedback input (for the
   /// next tick). An input that another node computes in every tick cannot be set.
   void set_input_value(std::string_view node, std::string_view input, const ConstTensorView& value);
 
-  /// Returns the value of any port: what the last tick computed, for an external input what was
-  /// given, for a feedback input what the next tick would read. Inside merged nodes it is computed
-  /// again on request, from what the last tick read; where that is gone, because set_input() came
-  /// after it, it is an error. Memory bound as an input counts as it is now.
+  /// Returns the value of any port: of an output, the result of the last tick; of an external
+  /// input, the value that was set; of a feedback input, the value for the next tick. Inside merged
+  /// nodes the value is computed again on request, from the inputs of the last tick; if set_input()
+  /// has replaced them, this is an error. Bound input memory is read as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
   /// Gives every feedback input its initial value again, and starts the schedule at tick 0. External inputs are zero, and wanted by
@@ -198,22 +198,23 @@ class LEAPP_EXPORT InferenceManager {
   TensorMap state() const;
   void set_state(const TensorMap& state);
 
-  // --- The real-time face ------------------------------------------------------------------------
+  // --- The real-time interface -------------------------------------------------------------------
 
-  /// Throws Error(kValue) with the names there are when there is no such port.
+  /// Returns the handle of a port. Throws Error(kValue) with the existing names if there is no such
+  /// port.
   InputPort input_port(std::string_view name) const;
   OutputPort output_port(std::string_view name) const;
 
   /// Reads an input from, or writes an output to, the caller's memory from now on. Nothing is
   /// copied, unless the output is also fed back, which takes one copy. The memory must have the
-  /// port's type and size, be contiguous and aligned for its type (else Error LP602, LP603, LP608),
-  /// and live until another bind, unbind or the manager's end. Not for real time.
+  /// port's type and size, be contiguous and aligned for its type (otherwise Error LP602, LP603,
+  /// LP608), and live until another bind, unbind or the end of the manager. Not for real time.
   void bind_input(InputPort port, ConstElements memory);
   void bind_output(OutputPort port, Elements memory);
   template <ElementRange Range>
   requires(!std::ranges::borrowed_range<Range>) void bind_input(InputPort port, Range&& temporary) =
-      delete;  // its elements would be gone after this call
-  /// Goes back to the manager's own memory. An input then wants to be set again.
+      delete;  // its elements would not outlive this call
+  /// Switches back to the manager's own memory. An input must then be set again.
   void unbind_input(InputPort port);
   void unbind_output(OutputPort port);
 
@@ -224,35 +225,34 @@ class LEAPP_EXPORT InferenceManager {
   /// Replays the golden traces of the bundle on this machine: each node by itself, then the
   /// pipeline with feedback, in separate buffers, so inputs, state and statistics do not change.
   /// Loads every node a second time. Throws Error: LP942 if the bundle has no golden traces, and
-  /// the errors of loading and ticks. The result tells whether the values agree.
+  /// the errors of loading and ticks. The result states if the values agree.
   Verification verify() const;
 
-  /// Returns where the values are: "cpu", or "cuda:0" if every node runs on that device
+  /// Returns the device of the values: "cpu", or "cuda:0" if every node runs on that device
   /// (EngineOptions::provider). Memory for bind_input() and bind_output() must then be on that
   /// device, input() and output() return memory of it, and prepare() records a whole tick as a CUDA
   /// graph if the nodes allow it. A tick is complete when tick() returns. Its work is ordered with
   /// the calling thread's libtorch stream.
   std::string device() const;
 
-  /// Copies an external input's elements from the host. Fails if they are of another type, or more
-  /// or fewer, than the port says; or if the port is bound.
+  /// Copies an external input's elements from the host. Fails if their type or number differs from
+  /// the port, or if the port is bound.
   Result<void> set_input(InputPort port, ConstElements elements) noexcept;
-  /// Copies them from memory of device().
+  /// Copies an external input's elements from memory of device().
   Result<void> set_device_input(InputPort port, ConstElements elements) noexcept;
   /// Returns the memory of an external input, for callers that write it in place and then call
   /// touch(). An empty view if there is no such port.
   const TensorView& input(InputPort port) noexcept;
-  /// Marks an input that is bound, or was written in place, as fresh.
+  /// Marks an input as fresh after its memory was written in place or through a binding.
   Result<void> touch(InputPort port) noexcept;
-  /// Forgets the external inputs, except those bound or set with set_input_value(): the next tick
-  /// fails unless each is set again. Without this a tick reads what the last one read.
+  /// Clears the external inputs, except those bound or set with set_input_value(): the next tick
+  /// fails unless each is set again. Without this call, a tick reuses the values of the last one.
   Result<void> clear_inputs() noexcept;
 
   /// Runs every node once, or those that the bundle's schedule says. On a failure the state is what it was before.
   Result<void> tick() noexcept;
-  /// Takes back the last tick: the next one reads the state that the last one read. Only the state
-  /// goes back, not outputs. Does nothing if a state was set since, or if it was taken back
-  /// already.
+  /// Undoes the last tick: the next tick reads the same state again. Restores only the state, not
+  /// the outputs. Does nothing if a state was set since then, or if the tick was already undone.
   Result<void> undo_tick() noexcept;
   /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and leaves the external inputs
   /// alone. For a loop: allocates nothing.
@@ -275,29 +275,30 @@ class LEAPP_EXPORT InferenceManager {
     if (!data) return data.failure();
     return std::span<const T>(static_cast<const T*>(*data), output(port).byte_size() / sizeof(T));
   }
-  /// Copies it to the host, or to memory of device(). Fails if the memory has another type or size.
+  /// Copies an output to the host, or to memory of device(). Fails if the memory has a different
+  /// type or size.
   Result<void> get_output(OutputPort port, Elements memory) const noexcept;
   Result<void> get_device_output(OutputPort port, Elements memory) const noexcept;
 
-  // --- What it took
+  // --- Measurements
   // --------------------------------------------------------------------------------
 
   /// Returns latencies; empty unless RuntimeOptions::measure.
   Statistics statistics() const;
   void reset_statistics();
 
-  /// Writes a timeline of the ticks from now on, a file that Perfetto (ui.perfetto.dev) shows: a
-  /// slice for each tick and, within it, for each node; counters; an instant where a deadline was
-  /// missed. A tick puts one word a node into a ring and neither allocates, waits nor calls the
-  /// system for it; a thread writes. What the ring has no room for is dropped and counted in the
-  /// file. An empty path ends the timeline, as the manager's end does. Throws Error (LP962) if the
-  /// file cannot be written, or if the timeline that ends here could not be written whole; a full
-  /// disk is in the log when it happens.
+  /// Writes a timeline of the ticks from now on, for Perfetto (ui.perfetto.dev): a slice for each
+  /// tick and, within it, for each node; counters; an instant for each missed deadline. A tick
+  /// stores one word per node in a ring buffer, without allocation, waiting or system call; a
+  /// thread writes the file. If the ring buffer is full, entries are dropped and counted in the
+  /// file. An empty path ends the timeline, as does destroying the manager. Throws Error (LP962) if
+  /// the file cannot be written, or if the timeline that ends here could not be written whole; a
+  /// full disk is in the log when it happens.
   void trace_to(const std::filesystem::path& file);
 
  private:
   class Impl;
-  Impl& impl() const;  // throws Error(kUsage) when it was moved from
+  Impl& impl() const;  // throws Error(kUsage) after a move
   Result<const void*> output_data(OutputPort port, DType dtype) const noexcept;
   std::unique_ptr<Impl> impl_;
 };

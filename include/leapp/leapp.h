@@ -1,6 +1,6 @@
 // Mark the stages of a running pipeline, trace them, export them: the C++ interface of LEAPP.
 //
-// The same words as in Python:
+// The calls have the same names as in Python:
 //
 //   leapp::start({.name = "walker"});
 //   at::Tensor obs = leapp::annotate::input_tensors("policy", {{"obs", raw}})[0];
@@ -39,24 +39,23 @@ namespace leapp {
 struct StartOptions {
   std::string name = {};        ///< the graph's name; may be a path, its last part is the name
   std::string save_path = ".";  ///< {save_path}/{name}/ receives everything
-  bool verbose = false;         ///< show debug and info lines, not only warnings
-  bool dry_run = false;         ///< keep the structure, export no model
-  std::vector<std::string> non_traced =
-      {};                 ///< nodes whose inputs and outputs are kept, but no model
+  bool verbose = false;         ///< show debug and info lines too
+  bool dry_run = false;         ///< keep the structure, but export no model
+  std::vector<std::string> non_traced = {};  ///< nodes that keep their ports but get no model
   int max_cached_io = 5;  ///< later passes kept for validation, in addition to the first
 };
 
-/// Begins a session. When one is already active it is dropped, with a warning.
+/// Begins a session. If one is already active, drops it with a warning.
 LEAPP_EXPORT void start(const StartOptions& options);
 
-/// Ends tracing; what was traced waits for compile_graph(). Refuses while a node is in its first
-/// pass, and the session stays active; a later pass that was begun is dropped.
+/// Ends tracing and keeps the traced passes for compile_graph(). Fails while a node is in its first
+/// pass; the session then stays active. Drops a later pass that was begun.
 LEAPP_EXPORT void stop();
 
-/// Ends the session, if one is active, and forgets what was traced. Does nothing otherwise.
+/// Ends the session, if one is active, and drops the traced passes. Does nothing otherwise.
 LEAPP_EXPORT void drop() noexcept;
 
-/// Returns whether a session is tracing now. Costs one load.
+/// Returns whether a session is tracing now. Costs one memory load.
 LEAPP_EXPORT bool is_active() noexcept;
 
 /// A session as a scope: the constructor starts it, and the destructor drops it unless stop() was
@@ -75,7 +74,7 @@ class LEAPP_EXPORT Trace {
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
-  /// Throws what stop() throws; the session is dropped then when the scope ends.
+  /// Throws what stop() throws; then the end of the scope drops the session.
   void stop();
 
  private:
@@ -92,29 +91,29 @@ struct CompileOptions {
   std::optional<bool> verbose = {};
   bool validate = true;
   bool dry_run = false;
-  Tolerance tolerance = {};  ///< of exported models against what was traced
-  bool strict = true;        ///< throw when a node fails validation
-  /// Throw kUnacknowledged if a node exports a constant, other than parameters and buffers, that
-  /// OutputOptions::constants does not acknowledge.
+  Tolerance tolerance = {};  ///< tolerance for exported models against the trace
+  bool strict = true;        ///< throw if a node fails validation
+  /// True to throw kUnacknowledged if a node exports a constant, other than parameters and buffers,
+  /// that OutputOptions::constants does not acknowledge.
   bool strict_constants = false;
-  /// Number of traced ticks the bundle keeps for InferenceManager::verify(); at most those that
-  /// StartOptions::max_cached_io kept.
+  /// Number of traced ticks that the bundle keeps for InferenceManager::verify(); at most the
+  /// number that StartOptions::max_cached_io kept.
   int golden = 0;
-  /// Takes as long as it takes to try exported models on many inputs that were never traced, rather
-  /// than a fifth of the time that compiling took.
+  /// True to try exported models on many untraced inputs without a time limit, instead of for a
+  /// fifth of the compile time.
   bool thorough = false;
   /// Names of nodes whose function compile_graph() may call on inputs that were never traced, to
   /// compare it with its model. Only a front end that knows the functions can do so: Python, for
-  /// functions of annotate.method. Whatever such a function does happens again and stays done.
+  /// functions of annotate.method. The side effects of such a function happen again.
   std::vector<std::string> rerun = {};
   std::optional<GraphConfigs> graph_configs = {};
   /// Called before each step with (steps done, steps in total, node).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};
   /// Called often, between steps, on the thread of compile_graph(). If it returns true,
-  /// compile_graph() throws Error(kCancelled); if it throws, that exception passes on. In both
-  /// cases nothing is written and the former bundle stays as it is.
+  /// compile_graph() throws Error(kCancelled); if it throws, compile_graph() passes the exception
+  /// on. In both cases nothing is written and an existing bundle is unchanged.
   std::function<bool()> cancelled = {};
-  /// Versions known to a front end in another language, for the bundle's system information.
+  /// Versions that a front end in another language adds to the bundle's system information.
   std::optional<std::string> python_version = {};
   std::optional<std::string> torch_version = {};
   std::optional<std::string> cuda_version = {};
@@ -124,15 +123,16 @@ struct CompileOptions {
 /// also writes them to diagnostics.json.
 LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
 
-/// Returns what each node exports as a constant, by the last compile_graph(). Also complete after
-/// one that threw kUnacknowledged. diagnostics.json has the same.
+/// Returns the constants of each node, as found by the last compile_graph(), also if it threw
+/// kUnacknowledged. diagnostics.json contains the same list.
 LEAPP_EXPORT std::vector<NodeInventory> inventory();
 
-/// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
-/// when it validates, else nothing. The bundle replaces the former one as a whole, at the very end.
+/// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node if
+/// it validates, otherwise nothing. The new bundle replaces the previous one as a whole, at the
+/// very end.
 LEAPP_EXPORT std::vector<NodeOutcome> compile_graph(const CompileOptions& options = {});
 
-/// A named tensor with what it means.
+/// A named tensor with its semantics.
 struct TensorSemantics {
   std::string name;
   at::Tensor ref;
@@ -142,20 +142,20 @@ struct TensorSemantics {
 using NamedTensors = std::vector<TensorSemantics>;
 
 struct OutputOptions {
-  NamedTensors static_outputs = {};  ///< constants the node also outputs
-  /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or brings its
-  /// own
+  NamedTensors static_outputs = {};  ///< constants that the node also outputs
+  /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or uses an
+  /// existing one
   std::optional<std::string> export_with = {};
   Metadata::Map backend_params = {};
-  /// Constants of the node that the user acknowledges: by a name or path that
-  /// leapp/tools/inventory.h's acknowledges() matches, or by the tensor itself.
+  /// Constants of the node that the user acknowledges: by a name or path that acknowledges() in
+  /// leapp/tools/inventory.h matches, or by the tensor itself.
   NamedTensors constants = {};
 };
 
 namespace annotate {
 
-/// Opens a node, or adds inputs to an open one. Returns the tensors to compute with, in order:
-/// they share memory with what was passed.
+/// Opens a node, or adds inputs to an open one. Returns the tensors to compute with, in order; they
+/// share memory with the arguments.
 LEAPP_EXPORT std::vector<at::Tensor> input_tensors(
     const std::string& node, const NamedTensors& tensors,
     std::source_location where = std::source_location::current());
@@ -170,21 +170,21 @@ LEAPP_EXPORT std::vector<at::Tensor> state_tensors(
     const std::string& node, const NamedTensors& tensors,
     std::source_location where = std::source_location::current());
 
-/// Gives declared states their value for the next pass. Returns the same tensors.
+/// Sets the values of declared states for the next pass. Returns the same tensors.
 LEAPP_EXPORT std::vector<at::Tensor> update_state(
     const std::string& node, const NamedTensors& tensors,
     std::source_location where = std::source_location::current());
 
 /// Declares persistent tensors, such as a module's buffers: tensors that the pass changes become
-/// state, the rest is constant. `current` is called once, at output_tensors(), and returns the
-/// present tensors in the same order: reassignment counts like a write in place.
+/// state, the others are constants. `current` is called once, at output_tensors(), and returns the
+/// current tensors in the same order, so reassignment counts like an in-place write.
 LEAPP_EXPORT void module(const std::string& node, const NamedTensors& buffers,
                          std::function<std::vector<at::Tensor>()> current,
                          std::source_location where = std::source_location::current());
 
-/// The same for a torch::nn::Module (or whatever has named_buffers()): all its buffers, or those
-/// that are named. The module must live until the node's output_tensors(). Dots in names become
-/// underscores.
+/// Declares the buffers of a torch::nn::Module (or another class with named_buffers()): all of
+/// them, or those that are named. The module must live until the node's output_tensors(). Dots in
+/// names become underscores.
 template <typename Module>
 requires requires(Module& model) {
   model.named_buffers();
@@ -223,7 +223,8 @@ LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
     const std::string& node, const NamedTensors& buffers,
     std::source_location where = std::source_location::current());
 
-/// Says that `target` holds the same data as `source`, after a copy LEAPP could not see.
+/// Declares that `target` contains the same data as `source`, after a copy that LEAPP could not
+/// see.
 LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                                     std::source_location where = std::source_location::current());
 
@@ -248,18 +249,18 @@ using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<a
 struct ExportOptions {
   std::string export_with = "onnx";
   Metadata::Map backend_params = {};
-  /// Recurrent state with its initial values. The function takes it behind its inputs and returns
-  /// its next values behind its outputs, in this order.
+  /// Recurrent state with its initial values. The function takes it after its inputs, and returns
+  /// its next values after its outputs, in this order.
   NamedTensors states = {};
   std::vector<std::string> output_names = {};  ///< empty: "output1", "output2", ..
-  int passes = 3;                              ///< how often the function runs
+  int passes = 3;                              ///< number of runs of the function
   CompileOptions compile = {};
 };
 
 /// Exports one function as a bundle of one node in the directory `path`, whose last part names
-/// graph and node, and validates it. The first pass takes the example as it is, the others take it
-/// with noise added to its floating-point tensors. Returns the path of the bundle's YAML file. No
-/// session may be active; if the function throws, none is left.
+/// graph and node, and validates it. The first pass uses the example unchanged; the others add
+/// noise to its floating-point tensors. Returns the path of the bundle's YAML file. No session may
+/// be active before the call, and none is active after it, even if the function throws.
 LEAPP_EXPORT std::filesystem::path export_function(
     const TensorFunction& function, const NamedTensors& example_inputs,
     const std::filesystem::path& path, const ExportOptions& options = {},

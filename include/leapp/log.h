@@ -1,4 +1,4 @@
-// Messages of LEAPP: send its lines to your own logger.
+// Messages of LEAPP: sends its lines to your own logger.
 //
 //   leapp::set_log_sink([](leapp::LogLevel level, std::string_view line) {
 //     my_logger.write(leapp::name_of(level), line);
@@ -22,8 +22,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 /// Returns "DEBUG", "INFO", "WARNING", "ERROR".
 LEAPP_EXPORT std::string_view name_of(LogLevel level) noexcept;
 
-/// Called in the thread that has something to say, never while LEAPP holds a lock. Lines carry no
-/// line break at the end, but a graph or a report has some inside.
+/// Called in the thread that logs, never while LEAPP holds a lock. A line has no line break at the
+/// end, but a graph or a report has line breaks inside.
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
 /// Replaces the sink and returns the previous one; an empty function drops all lines. The sink does
@@ -32,9 +32,9 @@ using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 LEAPP_EXPORT LogSink set_log_sink(LogSink sink, LogLevel least = LogLevel::kDebug);
 
 /// Returns the text with control characters (U+0000 to U+001F, U+007F to U+009F, except line breaks
-/// and tabs), characters that hide or turn the direction of a text (U+202E), and bytes that are not
-/// UTF-8 written as "\x1B": what comes from a file must not command the terminal that shows it.
-/// Errors, failures and lines of the log are printable already.
+/// and tabs), characters that hide text or change its direction (U+202E), and bytes that are not
+/// UTF-8 escaped, as in "\x1B", so that text from a file cannot control the terminal. Errors,
+/// failures and lines of the log are already escaped.
 LEAPP_EXPORT std::string printable(std::string_view text);
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// Free-form metadata that travels through a bundle's YAML: a small ordered value tree.
+// Free-form metadata in a bundle's YAML: a small ordered tree of values.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace leapp {
 
-/// null, bool, integer, number, text, list or mapping. Mappings keep the order of their keys.
+/// null, bool, integer, number, string, list or mapping. Mappings keep the order of their keys.
 struct Metadata {
   using List = std::vector<Metadata>;
   struct Entry;

@@ -1,10 +1,10 @@
-// What the real-time calls return: a value, or a failure that names its cause.
+// Result type of the real-time calls: a value, or a failure that names its cause.
 //
 //   leapp::Result<void> done = manager.tick();
 //   if (!done) stop_the_robot(done.failure().message());
 //
-// Nothing here allocates, not even a failure: its text is held inline and cut when it is too long.
-// value() is the one door from this world to the other: it throws leapp::Error.
+// These types never allocate: a failure stores its text inline and truncates it if it is too long.
+// value() converts a failure to an exception: it throws leapp::Error.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace leapp {
 
-/// Reason of a failed call. Trivially copyable.
+/// Reason for a failed call. Trivially copyable.
 class LEAPP_EXPORT Failure {
  public:
   static constexpr std::size_t kCapacity = 496;
@@ -47,7 +47,7 @@ class LEAPP_EXPORT Failure {
   std::array<char, kCapacity> text_;  // only the first size_ characters are meaningful
 };
 
-/// A T, or the Failure that kept it from being.
+/// A T, or a Failure if the call failed.
 template <typename T>
 class [[nodiscard]] Result {
  public:

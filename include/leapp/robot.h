@@ -14,13 +14,13 @@
 // A signal is a row of doubles. `elements` names them; a signal of a kind `../joint/..`, `kp` or
 // `kd` has the joints as its elements by default, and one with `quaternion` has qw, qx, qy, qz in
 // that order. `ports` of a signal lists ports "node/port" that must use it if kind and names are
-// ambiguous, or if the port has no names: then by position. `interfaces` has the names of the
-// hardware interfaces, with {} for an element's name; `heartbeat` of a sensor names a hardware
-// interface that changes with each measurement.
+// ambiguous, or if the port has no names; elements are then matched by position. `interfaces` gives
+// the names of the hardware interfaces, with {} for an element's name; `heartbeat` of a sensor
+// names a hardware interface that changes with each measurement.
 //
-// The structs are plain values that own what they hold. Reading allocates and throws Error
-// (LP651), beginning "file:line:column:"; unknown keys are errors, because a mistyped key would
-// otherwise be a silently missing wire.
+// The structs are plain values that own their members. Reading allocates and throws Error (LP651),
+// with a message that begins "file:line:column:". Unknown keys are errors; otherwise a mistyped key
+// would silently remove a connection.
 #pragma once
 
 #include <filesystem>
@@ -34,17 +34,19 @@
 
 namespace leapp {
 
-/// A named row of numbers that the robot measures, is commanded, or can be given.
+/// A named row of numbers: measurements of the robot, commands to the policy, or values for the
+/// robot.
 struct Signal {
   std::string name;
-  std::string kind;                   ///< as of ports: "state/joint/position"
+  std::string kind;                   ///< the same as for ports: "state/joint/position"
   std::vector<std::string> elements;  ///< one name for each number
   std::optional<std::string> unit = {};
   std::optional<std::string> frame = {};
-  std::optional<QuaternionOrder> quaternion = {};  ///< of the last four elements
+  std::optional<QuaternionOrder> quaternion = {};  ///< order of the last four elements
   std::vector<std::string> ports = {};
   std::string interfaces = {};  ///< "{}/position", "imu/orientation.{}"
-  std::string heartbeat = {};  ///< sensors: "imu/count", an interface that changes when it measures
+  std::string heartbeat =
+      {};  ///< sensors: "imu/count", an interface that changes with each measurement
 
   bool operator==(const Signal&) const = default;
 };
@@ -62,11 +64,11 @@ struct Robot {
 /// Reads and checks a robot's description. Throws Error: LP651, or kNotFound.
 LEAPP_EXPORT Robot read_robot(const std::filesystem::path& yaml);
 
-/// Does the same for text that is already in memory. `name` stands for the file in messages.
+/// Reads a robot's description from text in memory. `name` stands for the file in messages.
 LEAPP_EXPORT Robot parse_robot(std::string_view yaml, const std::string& name);
 
-/// Throws Error (LP651) for a robot that makes no sense: a rate that is not positive, a name twice,
-/// a signal without elements.
+/// Throws Error (LP651) for an invalid robot: a rate that is not positive, a duplicate name, a
+/// signal without elements.
 LEAPP_EXPORT void check(const Robot& robot);
 
 }  // namespace leapp

@@ -1,10 +1,10 @@
-// Which number of a robot is which element of a bundle's ports, found by kind and name.
+// The assignment of a robot's values to the elements of a bundle's ports, by kind and name.
 //
 // A port takes its elements from the signals of its kind: element "knee_l" of policy/joint_pos from
-// the one sensor of kind state/joint/position that has an element "knee_l", whatever its place
-// there. Where both sides declare a frame it must be the same, where both declare a unit it is
-// converted, and quaternions are matched by their parts. Nothing is guessed: what is missing,
-// doubled or ambiguous is a problem, and what one side leaves unsaid is a remark.
+// the one sensor of kind state/joint/position that has an element "knee_l", at any index. If both
+// sides declare a frame, it must be the same; if both declare a unit, it is converted; quaternions
+// are matched by component. LEAPP does not guess: missing, duplicate or ambiguous elements are
+// problems, and a property that only one side declares is a remark.
 //
 //   const leapp::RobotBinding binding = leapp::bind(bundle, robot);
 //   leapp::require_bound(binding, bundle, robot);  // throws one error that lists both sides
@@ -23,10 +23,10 @@
 
 namespace leapp {
 
-/// One number of a signal. From the robot to the bundle it is multiplied with `factor`, and the
-/// other way divided by it.
+/// One number of a signal. From the robot to the bundle it is multiplied by `factor`, and in the
+/// other direction divided by it.
 struct BoundElement {
-  std::size_t signal = 0;   ///< index into Robot::sensors, or actuators
+  std::size_t signal = 0;   ///< index into Robot::sensors or Robot::actuators
   std::size_t element = 0;  ///< index into Signal::elements
   double factor = 1;
 
@@ -44,27 +44,28 @@ struct PortLayout {
 
 struct PortBinding {
   std::string port;  ///< "policy/joint_pos"
-  std::string kind;  ///< empty when the port has none
+  std::string kind;  ///< empty if the port has none
   PortLayout layout;
-  std::vector<std::string> elements;  ///< their names, in the port's order; empty without
-  std::vector<BoundElement> sources;  ///< one for each element; empty when it is not bound
+  std::vector<std::string> elements;  ///< names of the elements, in the port's order; may be empty
+  std::vector<BoundElement> sources;  ///< one for each element; empty if the port is not bound
   PortContract contract;
-  std::vector<std::string> remarks;  ///< what is taken on trust
+  std::vector<std::string> remarks;  ///< assumptions that could not be checked
 };
 
 struct RobotBinding {
-  std::vector<PortBinding> inputs;  ///< what the pipeline takes, in its order
+  std::vector<PortBinding> inputs;  ///< inputs of the pipeline, in its order
   std::vector<PortBinding>
       outputs;  ///< outputs of the pipeline; those without a kind may be unbound
   std::vector<std::string> problems;
-  std::vector<std::string> remarks;  ///< about the robot or the bundle as a whole
+  std::vector<std::string> remarks;  ///< problems of the robot or the bundle as a whole
 };
 
-/// Matches the ports of a bundle with the signals of a robot. Throws only for a contract whose
-/// values make no sense.
+/// Matches the ports of a bundle with the signals of a robot. Throws only for a contract with
+/// invalid values.
 LEAPP_EXPORT RobotBinding bind(const Bundle& bundle, const Robot& robot);
 
-/// Throws Error (LP652) with every problem and both sides, if there is a problem.
+/// Throws Error (LP652) with every problem, and the ports and signals of both sides, if there is a
+/// problem.
 LEAPP_EXPORT void require_bound(const RobotBinding& binding, const Bundle& bundle,
                                 const Robot& robot);
 

@@ -1,4 +1,5 @@
-// What a port means, beyond shape and type: the part of TensorSemantics that goes into the bundle.
+// Semantics of a port beyond shape and type: the part of TensorSemantics that is written to the
+// bundle.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace leapp {
 
-/// Marks a dimension that runs over time steps, `period_ms` apart.
+/// Marks a dimension along time steps, which are `period_ms` apart.
 struct TemporalAxis {
   double period_ms = 0;
   bool operator==(const TemporalAxis&) const = default;
@@ -23,7 +24,7 @@ using ElementNames =
 struct Semantics {
   std::optional<std::string> kind;            ///< "state/joint/position", ..
   std::optional<ElementNames> element_names;  ///< one entry per dimension
-  Metadata::Map extra;                        ///< further keys of the port's YAML mapping
+  Metadata::Map extra;                        ///< additional keys of the port's YAML mapping
 
   bool operator==(const Semantics&) const = default;
 };

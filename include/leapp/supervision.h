@@ -1,25 +1,25 @@
-// Several policies on one robot, described once: which there are, and when to switch.
+// Description of several policies on one robot, and of when to switch between them.
 //
 //   policies:                                       # the first one is active after start()
-//     stand: {bundle: stand/stand.yaml}             # files as seen from this one
+//     stand: {bundle: stand/stand.yaml}             # paths are relative to this file
 //     walk: {bundle: walker/walker.yaml, blend_in: 0.3}
 //     get_up: {bundle: get_up/get_up.yaml, interpolation: linear}
-//   switches:                                       # the first one that applies is carried out
+//   switches:                                       # the first one that applies is used
 //     - {from: stand, to: walk, when: {sensor: command, element: lin_vel_x, above: 0.1}}
 //     - {from: walk, to: stand, when: {port: policy/has_arrived}}
 //     - {to: get_up, when: {sensor: gravity, element: z, above: -0.3}}
 //     - {to: emergency_stop, when: {flag: button}}
-//   fallback: {joint_target: damp}                  # what a stop sends to each actuator
-//   blend_in: 0.5                                   # seconds that a switch takes
+//   fallback: {joint_target: damp}                  # values of a stop for each actuator
+//   blend_in: 0.5                                   # duration of a switch in seconds
 //
 // A condition names a `flag` that the program sets, a `sensor` of the robot, or a `port`: an output
-// of the policy in `from`. A bool port says yes or no. Numbers are compared with `above`, `below`
-// or both: outside of them the condition is met. Without `element`, one of the elements is enough.
-// A switch without `from` applies to every other policy.
+// of the policy in `from`. The value of a bool port is the condition. Numbers meet the condition if
+// they are greater than `above` or smaller than `below`. Without `element`, one element that does
+// so is enough. A switch without `from` applies to every other policy.
 //
 // docs/reference/supervisor.md defines all of this in numbered rules. The structs are plain values
-// that own what they hold. Reading allocates and throws Error (LP656), beginning
-// "file:line:column:"; an unknown key is an error.
+// that own their members. Reading allocates and throws Error (LP656), with a message that begins
+// "file:line:column:". An unknown key is an error.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ namespace leapp {
 struct SupervisedPolicy {
   std::string name;
   std::filesystem::path bundle;          ///< the .yaml file
-  std::optional<double> frequency = {};  ///< instead of the bundle's
-  std::optional<bool> linear = {};       ///< whether targets are interpolated
+  std::optional<double> frequency = {};  ///< rate in Hz; replaces the bundle's
+  std::optional<bool> linear = {};       ///< true to interpolate targets
   std::optional<double> blend_in = {};   ///< seconds, instead of Supervision::blend_in
 
   bool operator==(const SupervisedPolicy&) const = default;
@@ -53,8 +53,8 @@ struct SwitchCondition {
   enum class Source : std::uint8_t { kFlag, kSensor, kPort };
 
   Source source = Source::kFlag;
-  std::string name;                  ///< of the flag, the sensor, or the port "node/port"
-  std::string element = {};          ///< empty: one of the elements is enough
+  std::string name;                  ///< name of the flag, the sensor, or the port "node/port"
+  std::string element = {};          ///< empty: one element is enough
   std::optional<double> above = {};  ///< met by greater values
   std::optional<double> below = {};  ///< met by smaller values
 
@@ -65,7 +65,7 @@ struct SwitchCondition {
 inline constexpr std::string_view kEmergencyStopName = "emergency_stop";
 
 struct SwitchRule {
-  std::string from = {};  ///< a policy; empty: any but `to`
+  std::string from = {};  ///< a policy; empty: any except `to`
   std::string to;         ///< a policy, or kEmergencyStopName
   SwitchCondition when;
 
@@ -75,9 +75,9 @@ struct SwitchRule {
 struct Supervision {
   std::vector<SupervisedPolicy> policies;  ///< the first one is active after start()
   std::vector<SwitchRule> switches = {};
-  /// By actuator, in its own order and unit: what a policy that is stopped sends.
+  /// For each actuator, in its own order and unit: the values that a stopped policy sends.
   std::vector<std::pair<std::string, Fallback>> fallback = {};
-  double blend_in = 0;  ///< seconds that a switch takes
+  double blend_in = 0;  ///< duration of a switch in seconds
 
   bool operator==(const Supervision&) const = default;
 };
@@ -86,20 +86,20 @@ struct Supervision {
 /// LP656, or kNotFound.
 LEAPP_EXPORT Supervision read_supervision(const std::filesystem::path& yaml);
 
-/// Reads a description that is already in memory. `name` stands for the file in messages, and paths
-/// of bundles stay as they are.
+/// Reads a description from text in memory. `name` stands for the file in messages; paths of
+/// bundles are unchanged.
 LEAPP_EXPORT Supervision parse_supervision(std::string_view yaml, const std::string& name);
 
 /// Returns whether a YAML file describes a supervisor rather than a bundle. Throws Error
 /// (kNotFound, kWrongValue) for a file that is not YAML.
 LEAPP_EXPORT bool is_supervision(const std::filesystem::path& yaml);
 
-/// Throws Error (LP656) for a description that makes no sense by itself: no policy, a name twice or
-/// unknown, a condition without a threshold, a negative time.
+/// Throws Error (LP656) for an invalid description: no policy, a duplicate or unknown name, a
+/// condition without a threshold, a negative time.
 LEAPP_EXPORT void check(const Supervision& supervision);
 
-/// Throws Error (LP652, LP653, LP656) unless the description fits the robot and its bundles, which
-/// are in the order of the policies. Loads no model.
+/// Throws Error (LP652, LP653, LP656) if the description does not match the robot or the bundles,
+/// which are in the order of the policies. Loads no model.
 LEAPP_EXPORT void check(const Supervision& supervision, const Robot& robot,
                         std::span<const Bundle> bundles);
 

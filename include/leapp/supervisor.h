@@ -2,7 +2,7 @@
 //
 //   const leapp::Robot robot = leapp::read_robot("robot.yaml");
 //   leapp::Supervisor supervisor(leapp::read_supervision("supervisor.yaml"), robot);
-//   const std::size_t joints = supervisor.sensor("joint_pos");        // names once
+//   const std::size_t joints = supervisor.sensor("joint_pos");        // look up names once
 //   const std::size_t target = supervisor.actuator("joint_target");
 //   const std::size_t walk = supervisor.policy("walk");
 //   supervisor.start();                                               // with the first policy
@@ -13,10 +13,10 @@
 //     send(supervisor.actuator_values(target));
 //   }
 //
-// The active policy is run as Controller runs its bundle; the others rest. A switch comes on
-// request() or on a condition of the description (supervision.h). It is refused while an input of
-// the other policy is stale, NaN or infinite. The other policy begins with its initial state; its
-// targets continue from the values sent last, with its `blend_in` and within its limits and rates.
+// The active policy runs as in Controller; the others do nothing. request() or a condition of the
+// description (supervision.h) starts a switch. It is refused while an input of the other policy is
+// stale, NaN or infinite. The other policy begins with its initial state; its targets continue from
+// the values sent last, with its `blend_in` and within its limits and rates.
 //
 // An emergency stop is latched: every output sends its fallback until the operator clears it, and
 // no policy moves until the next request(). The description can declare one fallback for all
@@ -24,12 +24,12 @@
 // docs/reference/supervisor.md defines all of this in numbered rules.
 //
 // Real time: update(), the calls of sensors and actuators, and request(), set_flag(),
-// emergency_stop() and clear_emergency_stop() allocate nothing of their own, take no lock and call
-// no system. Everything else is set-up.
+// emergency_stop() and clear_emergency_stop() do not allocate, take a lock or make a system call.
+// Everything else is for set-up.
 //
 // Threads: request(), set_flag(), emergency_stop() and clear_emergency_stop() may be called from
 // any thread while update() runs; they take effect in the next update(). All other calls: one at a
-// time. Memory behind a span belongs to the supervisor.
+// time. The supervisor owns the memory of the spans that it returns.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ namespace leapp {
 /// A decision of a supervisor.
 enum class SwitchEvent : std::uint8_t {
   kSwitched,       ///< a policy became the active one
-  kRefused,        ///< a policy should have, and could not
+  kRefused,        ///< a requested policy could not start
   kEmergencyStop,  ///< an emergency stop began
   kCleared,        ///< the operator cleared it
 };
@@ -67,17 +67,16 @@ LEAPP_EXPORT std::string_view name_of(SwitchEvent event) noexcept;
 struct SwitchRecord {
   std::uint64_t tick = 0;  ///< of the loop, since start()
   SwitchEvent event = SwitchEvent::kSwitched;
-  std::size_t policy = 0;                ///< that was switched to or refused; else the active one
-  std::optional<std::size_t> rule = {};  ///< index into Supervision::switches; none: a call
+  std::size_t policy = 0;  ///< the policy that was switched to or refused; otherwise the active one
+  std::optional<std::size_t> rule = {};  ///< index into Supervision::switches; none for a call
 };
 
 /// Several bundles on one robot. After a move, the source may only be destroyed or assigned to.
 class LEAPP_EXPORT Supervisor {
  public:
-  /// Loads the bundles and binds each to the robot. The options are those of every policy, unless
-  /// its description says otherwise; `blend_in` must be zero, as the description has it. Throws
-  /// Error: what Controller throws, and LP656 for a description that does not fit bundles and
-  /// robot.
+  /// Loads the bundles and binds each to the robot. The options apply to every policy unless its
+  /// description overrides them; `blend_in` must be zero, because the description sets it. Throws
+  /// the errors of Controller, and LP656 if the description does not match bundles and robot.
   Supervisor(const Supervision& supervision, const Robot& robot, ControllerOptions options = {});
   ~Supervisor();
   Supervisor(Supervisor&&) noexcept;
@@ -85,34 +84,34 @@ class LEAPP_EXPORT Supervisor {
 
   const Supervision& supervision() const noexcept;
   const Robot& robot() const noexcept;
-  /// Throws Error (LP656) for an index of no policy.
+  /// Returns the name of a policy. Throws Error (LP656) for an invalid index.
   const Bundle& bundle(std::size_t policy) const;
   const RobotBinding& binding(std::size_t policy) const;
 
   /// Returns the index of a policy, or of a flag that a condition names. Throws Error (LP656) with
-  /// the names there are.
+  /// the existing names.
   std::size_t policy(std::string_view name) const;
   std::size_t flag(std::string_view name) const;
-  /// Returns the index of a signal. Throws Error (LP652) with the names there are.
+  /// Returns the index of a signal. Throws Error (LP652) with the existing names.
   std::size_t sensor(std::string_view name) const;
   std::size_t actuator(std::string_view name) const;
 
-  /// Makes the first policy active and lets everything begin again, except flags and an emergency
-  /// stop: that stays until it is cleared. Waits for workers. Not for real time.
+  /// Makes the first policy active and resets everything else, except flags and an emergency stop,
+  /// which stays until it is cleared. Waits for workers. Not for real time.
   void start();
-  /// Ends it: update() sends nothing until start(). Waits for workers.
+  /// Stops: update() sends nothing until start(). Waits for workers.
   void stop();
 
-  /// Asks for a policy. The last request before an update() counts. Fails (LP656) for an index of
-  /// no policy. Whether it is carried out, switches() says.
+  /// Requests a policy. The last request before an update() counts. Fails (LP656) for an invalid
+  /// index. switches() shows if it was carried out or refused.
   Result<void> request(std::size_t policy) noexcept;
-  /// Sets a flag for conditions. It stays until it is set again. Fails (LP656) for an index of no
-  /// flag.
+  /// Sets a flag for conditions. It keeps its value until it is set again. Fails (LP656) for an
+  /// invalid index.
   Result<void> set_flag(std::size_t flag, bool value) noexcept;
   /// Stops in the next update(), and stays stopped.
   void emergency_stop() noexcept;
-  /// Ends an emergency stop. If there is one more before the next update(), that one wins. The
-  /// robot stays stopped until request().
+  /// Ends an emergency stop. Another stop before the next update() takes precedence. The robot
+  /// stays stopped until request().
   void clear_emergency_stop() noexcept;
 
   /// Sets what a sensor measured, as in Controller.
@@ -126,7 +125,7 @@ class LEAPP_EXPORT Supervisor {
   /// stop.
   ControllerState update() noexcept;
 
-  /// Returns the memory of an actuator, as in Controller.
+  /// Returns the values of an actuator, as in Controller.
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 
   /// Returns the policy that was active in the last update().
@@ -141,12 +140,11 @@ class LEAPP_EXPORT Supervisor {
   /// Returns the last decisions, oldest first; at most 256 are kept. Allocates.
   std::vector<SwitchRecord> switches() const;
   /// Returns interventions and failures of one policy, as in Controller. Throws Error (LP656) for
-  /// an index of no policy.
+  /// an invalid index.
   const std::array<std::uint64_t, kCauses>& counts(std::size_t policy) const;
   std::vector<Intervention> interventions(std::size_t policy) const;
   std::string_view failure(std::size_t policy) const;
-  /// Returns the number of values that the recording had no room for, because its writer was too
-  /// slow.
+  /// Returns the number of values that the recording lost because its writer was too slow.
   std::uint64_t dropped() const noexcept;
 
  private:

@@ -20,7 +20,7 @@
 
 namespace leapp {
 
-/// A value: copies are deep. Not thread-safe beyond what a std::vector is.
+/// A value: copies are deep. As thread-safe as a std::vector.
 class Tensor {
  public:
   static constexpr std::size_t kAlignment = 64;
@@ -73,11 +73,11 @@ class Tensor {
     return view().values<T>();
   }
 
-  /// Same type, same shape, same bytes: NaN equals NaN here, and 0 differs from -0.
+  /// Returns whether type, shape and bytes are equal: NaN equals NaN here, and 0 differs from -0.
   bool operator==(const Tensor& other) const = default;
 
  private:
-  // std::vector over memory of our alignment.
+  // A std::vector with aligned memory.
   template <typename T>
   struct Allocator {
     using value_type = T;

@@ -1,4 +1,4 @@
-// Named tensors in a safetensors file: inputs recorded, outputs kept, a state put aside.
+// Named tensors in a safetensors file: recorded inputs, stored outputs, or a saved state.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,11 @@
 
 namespace leapp {
 
-/// Reads every tensor of the file. Throws Error: kNotFound, kIo, or kValue when it is unsound.
+/// Reads every tensor of the file. Throws Error: kNotFound, kIo, or kValue if it is invalid.
 LEAPP_EXPORT TensorMap read_tensors(const std::filesystem::path& file);
 
-/// Writes them. Throws Error(kIo) when it cannot, kValue for a type the format lacks (complex128).
+/// Writes the tensors. Throws Error(kIo) if the file cannot be written, and kValue for a type that
+/// the format lacks (complex128).
 LEAPP_EXPORT void write_tensors(const std::filesystem::path& file, const TensorMap& tensors);
 
 }  // namespace leapp

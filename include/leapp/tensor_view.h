@@ -1,4 +1,4 @@
-// A contiguous tensor in somebody else's memory. Copying a view copies no element.
+// A contiguous tensor in memory that someone else owns. Copying a view copies no element.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@
 
 namespace leapp {
 
-/// A C++ type that is an element type; 16-bit and 8-bit floats have none.
+/// A C++ type that is an element type. There is none for 16-bit and 8-bit floats.
 template <typename T>
 concept Element = std::same_as<T, bool> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::int8_t> || std::same_as<T, std::uint16_t> ||

@@ -20,8 +20,8 @@ using session::PortId;
 using session::Route;
 
 constexpr const char* kNotKept =
-    "it reads an input of a node or outputs of several passes, writes to part of a tensor, or "
-    "cannot be repeated";
+    "it reads a node input, reads outputs of several passes, writes to part of a tensor, or cannot "
+    "be repeated";
 
 bool are_same(const at::Tensor& a, const at::Tensor& b) {
   if (!trace::same_type(a, b)) return false;
@@ -33,18 +33,18 @@ std::size_t position_of(const std::vector<NodePort>& ports, const std::string& n
   return index_in(ports, name, &NodePort::name).value();
 }
 
-// What a pass received through calls between nodes.
+// Values that a pass received through calls between nodes.
 struct Received {
   std::size_t pass;
   const Between* between;
   at::Tensor value;
-  trace::VarId read = trace::kNoId;  // where no input received it
+  trace::VarId read = trace::kNoId;  // if no input received it
 };
 
-/// One input, or undeclared read, and what it received pass by pass.
+/// One input, or undeclared read, and its values in each pass.
 struct Gap {
   const Node* reader;
-  NodePort port;                        // the input, or one like what is read
+  NodePort port;                        // the input, or one with the properties of the read
   std::vector<Received> received = {};  // not empty
 
   bool is_declared() const { return received.front().read == trace::kNoId; }
@@ -55,7 +55,7 @@ struct Gap {
   }
 };
 
-// The nodes, some of which already contain calls between nodes.
+// The nodes; some already contain calls between nodes.
 struct Nodes {
   std::span<const Node* const> recorded;
   std::map<NodeId, Node> changed = {};
@@ -68,7 +68,7 @@ struct Nodes {
   }
 };
 
-// The last of the nodes whose outputs the calls read.
+// The last node whose outputs the calls read.
 const Node& writer_of(const Nodes& nodes, const BetweenCall& call) {
   const auto completion = [&](const auto& pass) { return nodes.at(pass.first).completion; };
   return nodes.at(std::ranges::max_element(call.passes, {}, completion)->first);
@@ -81,7 +81,8 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
   }
   const auto made_in = static_cast<std::size_t>(gap.route().call->passes.at(writer.id));
   if (!gap.is_declared() && made_in >= gap.received.front().pass) {
-    return "node '" + gap.reader->name + "' reads it in the same tick, and does not name it";
+    return "node '" + gap.reader->name +
+           "' reads it in the same tick without declaring it as an input";
   }
   if (!writer.has_graph()) return "node '" + writer.name + "' has no exported graph";
   for (const auto& [id, pass] : gap.route().call->passes) {
@@ -90,13 +91,14 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
     }
   }
   if (gap.route().call->reads_constants && gap.received.size() < 2) {
-    return "one pass does not show whether the tensors that it reads besides are constants: trace "
-           "another one";
+    return "one pass does not show whether the other tensors that it reads are constants; trace "
+           "another pass";
   }
   return {};
 }
 
-// Returns where a pass received another value than the writer's output of that name, and which.
+// Returns the first pass that received a different value than the writer's output of that name, and
+// the reason.
 std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
   const std::size_t position = position_of(writer.outputs, output);
   for (const Received& received : gap.received) {
@@ -110,16 +112,17 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
         return where + "it reads outputs of different passes";
       }
     }
-    if (writer.passes.size() <= pass) return where + "it reads values of passes that were not kept";
+    if (writer.passes.size() <= pass)
+      return where + "it reads values of passes that are no longer in memory";
     if (!are_same(writer.passes[pass].outputs[position], received.value)) {
-      return where + "it gives something else";
+      return where + "its result differs";
     }
   }
   return {};
 }
 
-// What the calls begin with, in each pass of the node that takes them in: an output of its own, or
-// one more input for that of another node.
+// The origins of the calls, in each pass of the node that will contain them: its own outputs, or
+// additional inputs for outputs of other nodes.
 void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where, Node& writer,
                 std::vector<Sources>& known) {
   const Node& from = nodes.at(source.node);
@@ -135,7 +138,7 @@ void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where,
     trace::Recording& recording = pass.recording;
     const at::Tensor value = from.passes[i].outputs[output];
     if (is_own) {
-      const bool is_constant = output >= recording.outputs.size();  // those come last
+      const bool is_constant = output >= recording.outputs.size();  // these come last
       known[i][source] = {value, is_constant ? recording.tape->add_outside(value, true)
                                              : recording.outputs[output].var};
       continue;
@@ -156,7 +159,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   port.name = state::unused_name(writer, {}, port.name);
   port.is_between = true;
   port.age = {};
-  for (Pass& pass : writer.passes) {  // what was recorded stays as it is
+  for (Pass& pass : writer.passes) {  // the recorded passes are not changed
     pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
   std::vector<Sources> known(writer.passes.size());
@@ -175,7 +178,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   return writer.outputs.insert(writer.outputs.begin() + at, std::move(port))->name;
 }
 
-// The input, or the read, receives that output.
+// Connects the input, or the read, to that output.
 void connect(const Gap& gap, const PortId& source, Node& reader) {
   for (const auto& [pass, between, value, var] : gap.received) {
     const int source_pass = between->route.call->passes.at(source.node);
@@ -192,7 +195,7 @@ void connect(const Gap& gap, const PortId& source, Node& reader) {
   }
 }
 
-// Makes the calls part of a node. Why they cannot be; empty where they are.
+// Makes the calls part of a node. Returns why that is impossible; empty on success.
 std::string take(Nodes& nodes, const Gap& gap) {
   const Route& route = gap.route();
   if (!route.call) return kNotKept;
@@ -203,8 +206,8 @@ std::string take(Nodes& nodes, const Gap& gap) {
   try {
     source.port =
         nodes.put_out.contains(key) ? nodes.put_out.at(key) : add_output(nodes, gap, writer);
-  } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
-    return gap.in_pass(gap.received.front().pass) + "it gives something else";
+  } catch (const c10::Error&) {  // the calls do not match: something else happened between them
+    return gap.in_pass(gap.received.front().pass) + "its result differs";
   }
   if (std::string reason = difference(gap, writer, source.port); !reason.empty()) return reason;
   nodes.put_out[key] = source.port;
@@ -213,32 +216,34 @@ std::string take(Nodes& nodes, const Gap& gap) {
   return {};
 }
 
-// What became of the calls: `reason` says why they are in no node, if they are not.
+// The result for the calls: `reason` says why they are in no node, if they are not.
 Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& reason) {
   const Between& example = gap.example();
   const PortId& from = example.route.port;
   const session::Detour& first = example.detours.front();
   const std::size_t more = example.detours.size() - 1;
   const bool doubtful = !reason.empty() || example.route.call->reads_constants;
-  std::string text = gap.is_declared() ? gap.reader->name + "/" + gap.port.name
-                                       : "what node '" + gap.reader->name + "' reads undeclared";
-  text += " comes from " + nodes.at(from.node).name + "/" + from.port + " through " + first.op +
-          (more > 0 ? " and " + std::to_string(more) + " more" : "") + ", which is in no node: ";
+  std::string text = gap.is_declared()
+                         ? gap.reader->name + "/" + gap.port.name
+                         : "an undeclared value that node '" + gap.reader->name + "' reads";
+  text += " is computed from " + nodes.at(from.node).name + "/" + from.port + " (" + first.op +
+          (more > 0 ? " and " + std::to_string(more) + " more" : "") + ") outside any node. ";
   if (!reason.empty()) {
-    text += "the exported pipeline will not run it, since " + reason +
-            ". Move it into a node, unless it stands for the world around them, a simulator say.";
+    text += "The exported pipeline does not run this computation: " + reason +
+            ". Move it into a node, unless it is part of the environment, such as a simulator.";
   } else {
-    text += "it is exported as part of node '" + writer_of(nodes, *example.route.call).name + "'";
-    text += !doubtful ? ""
-                      : ", and the tensors that it reads besides as constants. Where they change, "
-                        "pass them through annotate.input_tensors() of a node that does this";
+    text += "It is exported as part of node '" + writer_of(nodes, *example.route.call).name + "'";
+    text += !doubtful
+                ? ""
+                : ". The other tensors that it reads are exported as constants. If they change, "
+                  "move the computation into a node and pass them through annotate.input_tensors()";
   }
   return state::finding(Code::kUntracedCompute, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
                         trace::resolve_source(first.frame), gap.reader->name, std::move(text));
 }
 
-// By the position of the input; behind those, the first undeclared read of every pass, the second
-// one, ..
+// By the position of the input; after those, the first undeclared read of every pass, the second
+// one, and so on.
 std::map<std::size_t, Gap> gaps_of(const Node& reader) {
   std::map<std::size_t, Gap> gaps;
   const auto add = [&](std::size_t position, const NodePort& port, Received received) {
@@ -274,7 +279,8 @@ std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
   for (const Node* node : recorded) {
     for (const auto& [position, gap] : gaps_of(*node)) {
       const std::string reason = take(nodes, gap);
-      if (!reason.empty() && !gap.is_declared()) continue;  // then passes differ, which is reported
+      if (!reason.empty() && !gap.is_declared())
+        continue;  // a difference between passes, which is reported
       findings.push_back(finding_of(nodes, gap, reason));
     }
   }

@@ -19,8 +19,8 @@ namespace leapp::compile {
 using session::Node;
 using session::NodeId;
 
-/// Returns the nodes that change by it, as if they had been recorded so; the recorded ones stay as
-/// they are. What there is to say is added to `findings`.
+/// Returns the changed nodes, as if they had been recorded that way; does not change the recorded
+/// ones. Adds messages to `findings`.
 std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
                                     state::Findings& findings);
 

@@ -14,7 +14,7 @@
 namespace leapp::compile {
 namespace {
 
-// "Debian GNU/Linux 12", from the place every current distribution writes it to.
+// "Debian GNU/Linux 12", from the file that every current distribution has.
 std::string operating_system() {
   std::ifstream file("/etc/os-release");
   std::string name = "Linux";
@@ -28,7 +28,7 @@ std::string operating_system() {
   return version.empty() ? name : name + " " + version;
 }
 
-// A whole number is written as one.
+// Whole numbers are written as integers.
 Metadata number(double value) {
   const auto whole = static_cast<std::int64_t>(value);
   if (static_cast<double>(whole) == value) return {whole};
@@ -97,7 +97,7 @@ void write_initial_values(const std::vector<ExportedNode>& nodes, const std::fil
 
 void read_back(const std::filesystem::path& yaml) {
   BundleOptions options;
-  options.allow_outside_files = true;  // models may be used where they lie
+  options.allow_outside_files = true;  // models may be used in place
   try {
     const Bundle bundle = read_bundle(yaml, options);
     if (!bundle.pipeline.initial_values) return;
@@ -105,8 +105,8 @@ void read_back(const std::filesystem::path& yaml) {
     leapp::read_initial_values(bundle, &values, options);
   } catch (const Error& error) {
     throw error.behind(
-        "the bundle could not be loaded again, so nothing was written and a former export "
-        "stands: ");
+        "the new bundle could not be loaded, so nothing was written and the previous export is "
+        "unchanged: ");
   }
 }
 

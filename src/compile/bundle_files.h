@@ -12,18 +12,18 @@ namespace leapp::compile {
 
 using rehearse::ExportedNode;
 
-/// Returns the bundle that the nodes make, without initial values.
+/// Returns the bundle of the nodes, without initial values.
 Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options);
 
 /// Returns a warning that names the ports whose element names begin with a dimension without names,
-/// which some readers of bundles do not take; nullopt if there is none.
+/// which some readers of bundles do not support; nullopt if there is none.
 std::optional<Diagnostic> find_unnamed_axes(const Bundle& bundle);
 
 /// Writes the initial values of feedback inputs, if there are any.
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
                           Bundle& bundle);
 
-/// Reads a written bundle as its users will. Throws Error when they could not.
+/// Reads a written bundle in the same way as its users. Throws Error if that fails.
 void read_back(const std::filesystem::path& yaml);
 
 }  // namespace leapp::compile

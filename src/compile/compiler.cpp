@@ -32,7 +32,7 @@
 #include "validate/validation_report.h"
 #include "viz/draw.h"
 
-// Nothing here changes the records of the session, so a second call gives the same bundle.
+// No function here changes the records of the session, so a second call gives the same bundle.
 namespace leapp {
 namespace compile {
 namespace {
@@ -45,7 +45,7 @@ std::vector<NodeInventory>& inventory_of_last_compile() {
   return *inventory;
 }
 
-// One export under way: the nodes so far, and the folder they are written to.
+// One export in progress: the nodes so far, and their directory.
 class Compiler {
  public:
   Compiler(Session& session, const CompileOptions& options, session::ExternalBackend* external)
@@ -86,12 +86,12 @@ class Compiler {
                 "{\"diagnostics\": " + to_json(session_.diagnostics().by_harm()) +
                     ", \"inventory\": " + to_json(inventory_of_last_compile()) + "}\n");
     syncing.wait();
-    checkpoint_();  // the last one: the bundle is put in place as a whole
+    checkpoint_();  // the last step, which publishes the bundle as a whole
     staged_.commit();
     if (!dry_run_ && !nodes_.empty()) {
-      log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
-                               (session_.folder() / (session_.graph_name() + ".yaml")).string() +
-                               "\") around an episode of the program");
+      log(LogLevel::kInfo,
+          "To check more than a few passes, run an episode of the program inside leapp.shadow(\"" +
+              (session_.folder() / (session_.graph_name() + ".yaml")).string() + "\")");
     }
     log(LogLevel::kInfo,
         (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
@@ -107,11 +107,11 @@ class Compiler {
     for (const Node* node : recorded_) {
       require(node->complete(), Code::kIncomplete,
               "node '" + node->name +
-                  "' was created but never completed: every pass of it was abandoned. Let one of "
-                  "them reach annotate.output_tensors('" +
+                  "' was created but never completed, because every pass of it was abandoned. "
+                  "Complete one pass with annotate.output_tensors('" +
                   node->name + "', ..).");
     }
-    // A name in non_traced that no node has is most often a misspelt one.
+    // A name in non_traced without a node is probably misspelt.
     for (const std::string& name : session_.options().non_traced) {
       if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
       warn(Code::kUnknownNode, "",
@@ -120,8 +120,8 @@ class Compiler {
     }
     if (recorded_.empty()) {
       warn(Code::kNoNodes, "",
-           "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run "
-           "the annotated code in between.");
+           "no node was traced between leapp.start() and leapp.stop(), so the bundle is empty. Run "
+           "the annotated code between them.");
     }
   }
 
@@ -204,7 +204,7 @@ class Compiler {
         warn(Code::kNoModel, node.name,
              "node '" + node.name +
                  "' has no model: give export_with=, or a model_path in backend_params; the bundle "
-                 "will load, but not run");
+                 "can be loaded but not run");
       } else {
         log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
       }
@@ -250,7 +250,7 @@ class Compiler {
                     options_.torch_version.value_or(TORCH_VERSION), node, external_);
         bundle.models[i] = node.model;
       }
-      draft.pure = {};  // a large model's constants need not be held until the last one is written
+      draft.pure = {};  // releases the constants of a large model before the last model is written
     }
   }
 
@@ -326,7 +326,7 @@ class Compiler {
     return std::move(rollout.outcomes);
   }
 
-  // How the program calls a tensor, and how it reaches it.
+  // The program's name for a tensor, and its path.
   NameOf names_by(std::string session::TensorName::*part) const {
     return [this, part](const at::Tensor& tensor) -> std::string {
       if (names_.empty() || !tensor.has_storage()) return "";
@@ -386,7 +386,7 @@ compile::CompileReport compile::compile_graph(const CompileOptions& options,
   require(session.started_once(), Code::kNoSession,
           "there is nothing to compile: call leapp.start(), run the annotated code, then "
           "leapp.stop().");
-  // Also when the export fails: log.txt then has the details.
+  // Also if the export fails, because log.txt then has the details.
   const auto flush = c10::make_scope_exit([&] { session.flush_log(); });
   return Compiler(session, options, external).run();
 }

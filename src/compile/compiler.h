@@ -11,12 +11,12 @@
 namespace leapp::compile {
 
 struct CompileReport {
-  std::vector<NodeOutcome> outcomes;  ///< one per node if it validated, else empty
-  std::string validation;  ///< the text of validation.json; empty if nothing was validated
+  std::vector<NodeOutcome> outcomes;  ///< one per node if it validated, otherwise empty
+  std::string validation;             ///< text of validation.json; empty if nothing was validated
 };
 
-/// Does what leapp::compile_graph() does. `external` writes and runs the models that C++ cannot; it
-/// may be null.
+/// Does what leapp::compile_graph() does. `external` writes and runs models that have no C++
+/// implementation; it may be null.
 LEAPP_EXPORT CompileReport compile_graph(const CompileOptions& options,
                                          session::ExternalBackend* external);
 

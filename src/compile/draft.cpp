@@ -28,7 +28,7 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   recording.calls = trace::calls_for(recording, slots);
   trace::PurifyOptions options;
   options.name = name_of;
-  // An operator of the user's would have to be there where the bundle runs.
+  // A custom operator would have to be available at run time.
   options.keep = [backend = draft.backend](const c10::OperatorHandle& op) {
     if (backend != Backend::kOnnx && backend != Backend::kCpp) return !trace::is_users(op);
     const std::string name = c10::toString(op.operator_name());
@@ -37,7 +37,7 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   return trace::purify(recording, slots, draft.node().passes.front().inputs, options);
 }
 
-// Which states of a draft others take in.
+// The states of a draft that other nodes read.
 std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts) {
   std::vector<bool> wanted(draft.states.states.size(), false);
   for (const Draft& reader : drafts) {
@@ -53,7 +53,7 @@ std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts
 
 Diagnostic remark_on(const Node& node, const State& state, std::span<const Node* const> nodes) {
   std::string how = "a pass reads and writes";
-  if (state.origin == State::Origin::kCarried) how = "each pass replaces by a value of its own";
+  if (state.origin == State::Origin::kCarried) how = "each pass replaces by a different value";
   if (state.fed_by) {
     const std::string from = "node '" + session::find_node(nodes, state.fed_by->node)->name + "'";
     how = state.fed_by->state ? from + " writes" : "is '" + state.fed_by->output + "' of " + from;
@@ -76,7 +76,7 @@ void say_states(const Draft& draft, std::span<const Node* const> nodes, state::F
   }
 }
 
-// Gives the graph a pass-through for each link.
+// Adds a pass-through to the graph for each link.
 void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
   ir::Graph& graph = draft.pure.graph;
   state::add_delays(draft.states, input_names(graph), nodes, findings);
@@ -92,25 +92,26 @@ void simplify(ir::Graph& graph, Backend backend) {
   ir::remove_identities(graph);
   ir::merge_constants(graph);
   ir::merge_duplicates(graph);
-  // Backends without data-dependent shapes.
+  // Backends that do not support data-dependent shapes.
   const bool is_static = backend == Backend::kOnnx || backend == Backend::kCpp;
   ir::spread_selections(graph, is_static ? ir::Spread::kRows : ir::Spread::kElements);
   ir::name_modules(graph);
   ir::verify(graph);
 }
 
-// What the graph holds that its user should know of. True where it draws random numbers: what is
-// drawn and plays no part in any output is not in it any more.
+// Reports properties of the graph to the user. Returns true if it draws random numbers; numbers
+// that affect no output are already removed.
 bool say_operators(const Node& node, const trace::Purified& pure, state::Findings& findings) {
   for (const trace::Purified::Opened& each : pure.opened) {
     findings.push_back(finding(
         Code::kFallback, LogLevel::kInfo, each.where, node.name,
         each.op +
-            " is an operator of your own: what its implementation runs is exported in its place"));
+            " is a custom operator; LEAPP exports the operators that its implementation calls"));
   }
   bool random = false;
   for (const ir::Op& op : pure.graph.ops()) {
-    // nonzero() works with any; where it does not, it is for an operator that follows.
+    // nonzero() works with any number of elements; if the export is specialised, a later operator
+    // is the cause.
     if (op.fixed_size && op.signature->name != "aten::nonzero") {
       findings.push_back(finding(Code::kDataDependentSize, LogLevel::kWarning, op.source, node.name,
                                  op.signature->name + trace::kFixedSize));
@@ -120,8 +121,8 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
     findings.push_back(
         finding(Code::kRandomInside, LogLevel::kWarning, op.source, node.name,
                 op.signature->name + " draws random numbers inside node '" + node.name +
-                    "': the exported model draws its own, so its outputs will differ from those "
-                    "traced. Use eval() or a deterministic policy for export."));
+                    "'. The exported model draws different numbers, so its outputs differ from the "
+                    "traced ones. Use eval() or a deterministic policy for export."));
   }
   return random;
 }
@@ -154,12 +155,12 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   made.keep_names();
   made.output_precisions = ir::output_precisions(graph);
   if (session::params_of(draft.node()).weights != "float32") {
-    // Results are as exact as the weights are.
+    // The results are as precise as the weights.
     std::ranges::fill(made.output_precisions, DType::kBFloat16);
   }
 }
 
-// Why there is no C++ for what a pass computes and keeps; empty where there is.
+// Returns why the computation or state of a pass has no C++; empty if it has.
 std::string why_not_cpp(const std::string& node, const trace::Purified& pure) {
   ir::Graph graph = pure.graph;
   const auto put_out = [&](const std::vector<ir::ValueId>& values, const std::string& side) {
@@ -229,7 +230,7 @@ ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Fin
   close_graph(draft.states, draft.choice, draft.pure);
   say_states(draft, nodes, findings);
   add_delays(draft, nodes, findings);
-  // Outputs, state, static outputs: the order in which readers of model files expect them.
+  // Outputs, state, static outputs: the order that readers of model files expect.
   auto constant = draft.pure.outputs.begin() + std::ssize(recording.outputs);
   for (const trace::Recording::Constant& each : recording.static_outputs) {
     draft.pure.graph.add_output(each.name, *constant++);

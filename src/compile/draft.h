@@ -1,4 +1,4 @@
-// Nodes on their way from recorded passes to the graphs of their models.
+// Nodes between recorded passes and the graphs of their models.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ using rehearse::ExportedNode;
 using session::Node;
 
 struct Draft {
-  state::NodeStates states;  ///< only the node, where that has no graph
+  state::NodeStates states;  ///< only the node, if it has no graph
   session::Backend backend = session::Backend::kNone;
   trace::Purified pure = {};
   StateChoice choice = {};
@@ -25,21 +25,21 @@ struct Draft {
   const Node& node() const { return *states.node; }
 };
 
-/// The name of a tensor of the program, for a constant; may be "".
+/// Returns the program's name of a tensor, for a constant; may be "".
 using NameOf = std::function<std::string(const at::Tensor&)>;
 
 /// Replays the exported pass as a pure graph. If the first tick differs, a flag selects it: the
-/// last state. A node that may become ONNX if C++ cannot express it does so: its backend changes,
-/// and the reason is returned.
+/// last state. If C++ cannot express the node and it may become ONNX, changes its backend and
+/// returns the reason.
 std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of);
 
-/// Chooses what each node takes in and puts out of its state. What one node needs may make another
-/// one put it out, and so need more itself.
+/// Selects the states that each node reads and outputs. A node may need a state that another node
+/// then has to output, which may need more states in turn.
 void choose_states(std::vector<Draft>& drafts);
 
-/// Closes the graph of a draft, gives it the delays that its inputs need, simplifies it, and
-/// describes the node without its file; its states move there. `nodes` are all of them; what there
-/// is to say is added to `findings`.
+/// Finishes the graph of a draft: adds the delays that its inputs need, simplifies it, and
+/// describes the node without its file; its states are moved there. `nodes` contains all nodes.
+/// Adds messages to `findings`.
 ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings);
 
 }  // namespace leapp::compile

@@ -12,7 +12,7 @@ namespace {
 
 void check(const TensorFunction& function, const ExportOptions& options) {
   require(!is_active(), Code::kStillTracing,
-          "leapp::export_function() needs a session of its own: call leapp::stop() first.");
+          "leapp::export_function() starts its own session. Call leapp::stop() first.");
   require(function != nullptr, Code::kWrongValue, "leapp::export_function() needs a function");
   require(options.passes > 0, Code::kWrongValue,
           "ExportOptions::passes must be positive, found " + std::to_string(options.passes));
@@ -82,7 +82,8 @@ std::filesystem::path export_function(const TensorFunction& function,
   const std::filesystem::path folder = std::filesystem::absolute(path / "", failure).parent_path();
   require(!failure, Code::kIo, "leapp::export_function(): " + failure.message());
   const std::string node = folder.filename().string();
-  std::vector<NamedTensors> passes;  // made before tracing, so that the recorder sees no noise
+  std::vector<NamedTensors>
+      passes;  // created before tracing, so that the recorder does not see the noise
   for (int i = 0; i < options.passes; ++i) passes.push_back(example_of_pass(example_inputs, i));
   Trace trace({.name = folder.string(), .max_cached_io = options.passes});
   NamedTensors states = options.states;

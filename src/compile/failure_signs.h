@@ -9,8 +9,8 @@
 
 namespace leapp::compile {
 
-/// Holds such findings back until the validation is done, so that one cause gives one message: the
-/// error of a failed node names its first sign, and the other signs are for the log alone.
+/// Keeps such findings until the validation is done, so that one cause gives one message: the error
+/// of a failed node names its first sign, and the other signs are only logged.
 class FailureSigns {
  public:
   /// Moves the findings about passes that differ out of `findings`.
@@ -19,7 +19,7 @@ class FailureSigns {
   /// Returns the first sign of a failed node as a sentence with its line, or "".
   std::string first(const std::vector<NodeOutcome>& outcomes) const;
 
-  /// Hands over everything that is held. Signs of failed nodes become messages for the log alone.
+  /// Returns everything that is kept. Signs of failed nodes become messages for the log only.
   std::vector<Diagnostic> release(const std::vector<NodeOutcome>& outcomes);
 
  private:

@@ -25,10 +25,10 @@ using trace::kNoId;
 using trace::VarId;
 using Kind = ExportedConstant::Kind;
 
-// Tensors that were made inside a node are shown to the judge up to this size.
+// Tensors that were created inside a node are shown to the judge up to this size.
 constexpr std::int64_t kMostLiterals = 64;
 
-// The smallest and the largest element, NaN left out.
+// The smallest and the largest element, without NaN.
 void add_range(const at::Tensor& content, ExportedConstant& constant) {
   if (!content.defined() || content.numel() == 0) return;
   at::Tensor values = trace::copy_of(content).cpu();
@@ -72,7 +72,7 @@ std::vector<double> numbers_in(const c10::IValue& value) {
   return numbers;
 }
 
-// Whether an argument says how to compute rather than with which number.
+// Returns whether an argument specifies the way of computing rather than an operand.
 bool is_structure(const c10::Argument& declared) {
   using c10::TypeKind;
   const c10::TypePtr& type = declared.real_type();
@@ -84,7 +84,7 @@ bool is_structure(const c10::Argument& declared) {
          name == "layout" || name == "memory_format" || name == "reduction";
 }
 
-// Collects from the passes of one node that are exported.
+// Collects from the exported passes of one node.
 class Collector {
  public:
   Collector(const state::NodeStates& states, const Holders& holders, const state::Paths& paths)
@@ -102,7 +102,7 @@ class Collector {
     collect_pass(first, recording, states_.opening, {});
   }
 
-  // Leaves out what the judge recognises as written in the source, sizes or library numbers.
+  // Leaves out numbers that the judge recognises as literals, sizes or library numbers.
   void add_numbers(session::FrontEnd* judge) {
     if (reads_.empty()) return;
     const auto verdicts = judge != nullptr ? judge->judge_numbers(reads_)
@@ -203,7 +203,7 @@ class Collector {
     found->values += tensor.numel();
   }
 
-  // Whether the number is a size of a tensor that the call takes or returns.
+  // Returns whether the number is a size of a tensor that the call reads or returns.
   static bool is_size(const trace::Tape& tape, const trace::Call& call, double number) {
     if (number >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) return true;
     bool found = number == -1;
@@ -220,7 +220,7 @@ class Collector {
   }
 
   void add_numbers(const trace::Tape& tape, const trace::Call& call) {
-    if (call.frame.code == nullptr || call.frame.position < 0) return;  // a C++ program's
+    if (call.frame.code == nullptr || call.frame.position < 0) return;  // in a C++ program
     const auto& declared = call.op.schema().arguments();
     const trace::Arg* args = tape.args_of(call);
     for (std::size_t i = 0; i < declared.size(); ++i) {

@@ -1,4 +1,4 @@
-// The file of a node's model, in the folder of the bundle.
+// The file of a node's model, in the directory of the bundle.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ using rehearse::ExportedNode;
 std::string format_of(session::Backend backend);
 
 /// Writes the graph with the backend, and completes the model's description of its file.
-/// `torch_version` goes into torch.export's programs; `external` writes what C++ cannot, and may be
-/// null.
+/// `torch_version` goes into torch.export's programs; `external` writes formats that have no C++
+/// implementation, and may be null.
 void write_model(session::Backend backend, const ir::Graph& graph,
                  const std::filesystem::path& folder, const std::string& torch_version,
                  ExportedNode& node, session::ExternalBackend* external = nullptr);

@@ -43,7 +43,7 @@ void check_onnx(const std::string& where, const onnx::Model& found,
   for (const onnx::ValueInfo& info : inputs) {
     require(declared.find_input(info.name) != nullptr, Code::kOwnModel,
             where + ": the model has an input '" + info.name +
-                "' that the node does not declare, so nothing would feed it");
+                "' that the node does not declare, so it would receive no value");
   }
 }
 
@@ -164,7 +164,7 @@ void take_own_model(const BackendParams& params, const fs::path& folder,
     for (const std::string& location : onnx::external_locations(found)) {
       const fs::path inside = fs::path(location).lexically_normal();
       require(inside.is_relative() && !inside.empty() && *inside.begin() != "..", Code::kOwnModel,
-              where + " keeps weights in '" + location + "', outside of its own folder");
+              where + " keeps weights in '" + location + "', outside its own directory");
       const fs::path file = whole.parent_path() / inside;
       require(fs::is_regular_file(file, ignored), Code::kNotFound,
               where + " keeps weights in " + file.string() + ", which was not found");

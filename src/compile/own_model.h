@@ -18,14 +18,14 @@ using session::Node;
 /// Returns the node with its ports as they were annotated.
 ExportedNode describe_only(const Node& node);
 
-/// Returns the inputs that no output or state depends on, by the first pass; none if it was not
-/// recorded.
+/// Returns the inputs on which no output or state of the first pass depends; none if that pass was
+/// not recorded.
 std::set<std::string> unused_inputs(const Node& node);
 
-/// Fills `model.backend`, `model.file` and `model.external_data`. Copies go to `folder` under the
-/// node's name, external data under its own. Inputs in `unused` that the file does not take are
-/// dropped. Throws an Error that names the node and the file: kNotFound if a file is missing,
-/// kValue if it is not a model or its ports differ in name, number, type or shape.
+/// Fills `model.backend`, `model.file` and `model.external_data`. Copies are written to `folder`
+/// under the node's name, external data under its own name. Inputs in `unused` that the file does
+/// not have are dropped. Throws an Error that names the node and the file: kNotFound if a file is
+/// missing, kValue if it is not a model or its ports differ in name, number, type or shape.
 void take_own_model(const BackendParams& params, const std::filesystem::path& folder,
                     const std::set<std::string>& unused, Model& model);
 

@@ -1,4 +1,4 @@
-// How long the phases of an export took.
+// The durations of an export's phases.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ class PhaseTimes {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Ends the phase that began with the construction or with the end of the former one.
+  /// Ends the phase that began with the construction or with the end of the previous one.
   void end(const std::string& phase);
   Clock::time_point began() const noexcept { return began_; }
   /// Returns, for example, "0.33 s: state 0.02 s, graphs 0.31 s".

@@ -11,8 +11,8 @@
 namespace leapp::compile {
 namespace {
 
-// Loads all libraries. Each is loaded once, whoever requests it first. Failures are reported when
-// the library is used.
+// Loads all libraries. Each is loaded once, at the first request. Failures are reported when the
+// library is used.
 void load() noexcept {
   for (void (*const preload)() : {preload_onnxruntime, preload_graphviz}) {
     try {
@@ -22,7 +22,7 @@ void load() noexcept {
   }
 }
 
-// Waited for where it is destroyed, when the process ends, and before a fork.
+// Waits for the thread in its destructor, at the end of the process, and before a fork.
 const std::future<void>& loading() {
   static const std::future<void> only = [] {
     std::future<void> begun = std::async(std::launch::async, load);
@@ -37,7 +37,7 @@ const std::future<void>& loading() {
 void prepare() noexcept {
   try {
     loading();
-  } catch (const std::exception&) {  // no thread to be had: compile_graph() loads as it goes
+  } catch (const std::exception&) {  // no thread available: compile_graph() loads them when needed
   }
 }
 

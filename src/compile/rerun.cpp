@@ -12,7 +12,8 @@ struct Rerun {
   const Sources& sources;
   trace::Tape& tape;
   trace::NodeId node;
-  std::map<const session::BetweenCall*, std::vector<Known>> results = {};  // of calls that ran
+  std::map<const session::BetweenCall*, std::vector<Known>> results =
+      {};  // operands of calls that ran
 
   Known value_of(const session::Route& route) {
     if (!route.call) return sources.at(route.port);

@@ -1,5 +1,5 @@
-// Calls between nodes, run once more on other values of the outputs that they begin with, and
-// written to a tape.
+// Runs calls between nodes again, on other values of the outputs that they begin with, and writes
+// them to a tape.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,7 +13,7 @@ namespace leapp::compile {
 /// A tensor and its variable.
 struct Known {
   at::Tensor tensor;
-  trace::VarId var = trace::kNoId;  ///< kNoId: a number, or nothing
+  trace::VarId var = trace::kNoId;  ///< kNoId: a number, or no tensor
 };
 using Sources = std::map<session::PortId, Known>;
 

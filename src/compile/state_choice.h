@@ -1,4 +1,4 @@
-// Which states the model needs, by data flow.
+// Selects the states that the model needs, by data flow.
 #pragma once
 
 #include <vector>
@@ -17,15 +17,16 @@ struct StateChoice {
   bool operator==(const StateChoice&) const = default;
 };
 
-/// Returns a state is needed when what it held before the pass can reach an output or another
-/// state's update. A declared one may also reach only itself (a counter); one that was merely found
-/// by its writes must matter to the node's outputs, or every scratch buffer of the program would
-/// count. `wanted` says whose value after the pass another node reads.
+/// Returns the states that the model needs. A state is needed if its value before the pass can
+/// reach an output or another state's update. A declared state may also reach only itself (a
+/// counter). A state that was found by its writes must affect the node's outputs; otherwise every
+/// scratch buffer would count. `wanted` marks states whose value after the pass is read by another
+/// node.
 StateChoice choose_states(const std::vector<state::State>& states, const trace::Purified& purified,
                           const std::vector<bool>& wanted);
 
-/// Gives the graph its inputs, ports that reach an output and then chosen states, and its outputs,
-/// ports that are not constants and then chosen states.
+/// Adds inputs to the graph, ports that reach an output and then the chosen states, and outputs,
+/// ports that are not constants and then the chosen states.
 void close_graph(const state::NodeStates& states, const StateChoice& choice,
                  trace::Purified& purified);
 

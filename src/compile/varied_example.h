@@ -1,4 +1,4 @@
-// Inputs for several passes, made from one example.
+// Inputs for several passes, derived from one example.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,9 +9,9 @@
 
 namespace leapp::compile {
 
-/// Returns a copy of an example for one pass: as it is for pass 0; otherwise with noise added to
+/// Returns a copy of an example for one pass: unchanged for pass 0; otherwise with noise added to
 /// the elements of a floating-point tensor, a tenth of its largest magnitude, or of 1 if it is all
-/// zeros. The same numbers give the same values, and no generator of the program is used.
+/// zeros. The noise is deterministic and does not use the program's generators.
 LEAPP_EXPORT at::Tensor varied_example(const at::Tensor& example, std::int64_t pass,
                                        std::int64_t input);
 

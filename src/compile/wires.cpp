@@ -11,7 +11,7 @@ namespace {
 
 using state::State;
 
-// The port of the bundle that was annotated with the name, if the model kept it.
+// The port of the bundle for an annotated name, if the model kept it.
 std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
                                    const std::vector<Port>& ports, const std::string& name) {
   const auto index = index_in(names, name);
@@ -22,7 +22,7 @@ std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<s
 struct Inlet {
   std::string input;
   State::Feed feed;
-  bool last_tick = false;  // of the tick before, whichever node comes first
+  bool last_tick = false;  // of the previous tick, whichever node runs first
 };
 
 std::vector<Inlet> inlets_of(const ExportedNode& to, const std::vector<ExportedNode>& nodes) {
@@ -54,7 +54,7 @@ std::vector<Inlet> inlets_of(const ExportedNode& to, const std::vector<ExportedN
 
 Bundle connect(const std::vector<ExportedNode>& nodes) {
   Bundle bundle;
-  std::set<PortRef> hidden;  // outputs that the program does not have
+  std::set<PortRef> hidden;  // outputs that are not in the program
   for (const ExportedNode& to : nodes) {
     bundle.models.push_back(to.model);
     for (const auto& [input, feed, last_tick] : inlets_of(to, nodes)) {
@@ -64,7 +64,7 @@ Bundle connect(const std::vector<ExportedNode>& nodes) {
           feed.state ? from->states.states[*feed.state].slot.name : feed.output;
       const auto source = port_called(*from, from->output_names, from->model.outputs, output);
       const auto target = port_called(to, to.input_names, to.model.inputs, input);
-      if (!source || !target) continue;  // one of them is not in its model
+      if (!source || !target) continue;  // one of the ports is not in its model
       const bool is_forward = !last_tick && from->node().completion < to.node().completion;
       Pipeline& pipeline = bundle.pipeline;
       add_wire(is_forward ? pipeline.data_flow : pipeline.feedback_flow, *source, *target);

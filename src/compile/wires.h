@@ -1,4 +1,4 @@
-// From the sources that inputs were seen to have to the wires of the bundle.
+// Converts the observed sources of inputs to the wires of the bundle.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace leapp::compile {
 
 using rehearse::ExportedNode;
 
-/// Returns the models of the nodes, which are in order of completion, with their wires and with
-/// what goes in and comes out.
+/// Returns the models of the nodes, which are in order of completion, with their wires and the
+/// pipeline's inputs and outputs.
 Bundle connect(const std::vector<ExportedNode>& nodes);
 
 /// Returns the statistics for the log: "Computation nodes: 2" and so on.

@@ -64,7 +64,7 @@ ir::TensorType type_of(const at::Tensor& tensor) {
 }
 
 ir::Blob to_blob(const at::Tensor& tensor) {
-  // resolve_*: a conjugated or negated view stores this as a flag next to the bytes.
+  // resolve_*: a conjugated or negated view stores a flag instead of changing the bytes.
   const at::Tensor host = tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
   auto owner = std::make_shared<at::Tensor>(host);
   const auto* bytes = static_cast<const std::byte*>(owner->const_data_ptr());
@@ -124,7 +124,8 @@ ir::Argument to_argument(const c10::IValue& value, const c10::Type& declared) {
     return sizes;
   }
   if (value.isList()) {
-    // A list of anything else: numbers (Scalar[]) or texts; an empty list has no element to ask.
+    // A list of another type: numbers (Scalar[]) or strings. An empty list has no element that
+    // shows its type.
     const auto list = value.toListRef();
     std::vector<double> numbers;
     std::vector<std::int64_t> integers;

@@ -1,4 +1,4 @@
-// The only place where libtorch's types become ours and back.
+// The only place that converts between libtorch's types and LEAPP's.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,18 +24,18 @@ ir::TensorType type_of(const at::Tensor& tensor);
 /// copied.
 ir::Blob to_blob(const at::Tensor& tensor);
 
-/// Returns a tensor over the blob's memory, which it keeps alive.
+/// Returns a tensor over the blob's memory. The tensor keeps that memory alive.
 at::Tensor to_tensor(const ir::Blob& blob);
 
-/// Returns the elements in contiguous host memory; shares them if they are there already. An
-/// undefined tensor stays undefined.
+/// Returns the elements in contiguous host memory; shares memory that already is. An undefined
+/// tensor stays undefined.
 at::Tensor on_host(const at::Tensor& tensor);
 
 /// Returns the elements of a contiguous CPU tensor; the tensor must outlive the view.
 ConstTensorView view_of(const at::Tensor& tensor);
 
-/// Returns an argument without tensors in it. `type` is the schema's, which tells a dtype from an
-/// integer.
+/// Returns an argument that contains no tensors. `type` is the schema's, which distinguishes a
+/// dtype from an integer.
 ir::Argument to_argument(const c10::IValue& value, const c10::Type& type);
 
 /// Returns name, parameters and returns of an operator; one shared object per operator.

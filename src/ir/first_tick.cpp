@@ -19,7 +19,7 @@ class Chooser {
   // Returns a value that is `one` in the first tick and `other` in all later ones.
   ValueId choose(ValueId one, ValueId other) {
     if (one == kNoValue || other == kNoValue) {
-      demand(one == other, "a value is there in one tick and not in another");
+      demand(one == other, "a value exists in one tick but not in another");
       return kNoValue;
     }
     const auto known = chosen_.find({one, other});
@@ -54,7 +54,7 @@ class Chooser {
            std::memcmp(left.data.get(), right.data.get(), left.byte_size()) == 0;
   }
 
-  // A result of an operator that both ticks run.
+  // A result of an operator that runs in both ticks.
   const ValueId* merged(ValueId one, ValueId other) {
     if (first_.value(one).kind != ValueKind::kResult ||
         rest_.value(other).kind != ValueKind::kResult) {
@@ -133,7 +133,7 @@ class Chooser {
     return true;
   }
 
-  // A value of the first tick, copied into `rest_` with all that it depends on.
+  // Copies a value of the first tick into `rest_`, with everything that it depends on.
   ValueId imported(ValueId id) {
     if (id == kNoValue) return id;
     ValueId& known = imported_[static_cast<std::size_t>(id)];
@@ -162,7 +162,7 @@ class Chooser {
   }
 
   ValueId select(ValueId one, ValueId other) {
-    demand(rest_.type(one) == rest_.type(other), "a value has another type in the first tick");
+    demand(rest_.type(one) == rest_.type(other), "a value has a different type in the first tick");
     Op op;
     op.signature = where_signature();
     op.arguments = {ValueRef{flag_}, ValueRef{one}, ValueRef{other}};

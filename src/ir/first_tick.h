@@ -1,8 +1,8 @@
-// Two graphs of one node as one: what its first tick computes, and what every later tick does.
+// Joins two graphs of one node: the one of its first tick and the one of all later ticks.
 //
-// A filter that begins with the first observation, a history that is filled with it: the program
-// runs other operators in its first tick. A flag that is true then, and state like any other,
-// chooses between the two.
+// For example, a filter may start with the first observation, or a history may be filled with it,
+// so the program runs other operators in its first tick. A flag, which is state and true in the
+// first tick, selects the operators.
 #pragma once
 
 #include <utility>
@@ -15,11 +15,11 @@ namespace leapp::ir {
 /// A value of the graph of the first tick, and the corresponding value of the other graph.
 using TickPair = std::pair<ValueId, ValueId>;
 
-/// Makes `rest` compute what `first` does where `flag`, an input of it without dimensions, is true.
+/// Changes `rest` so that it computes the same as `first` if `flag`, a 0-d input of it, is true.
 /// Both have the same inputs in the same order; the values of a pair have the same type. Returns
-/// what each pair has become, in `rest`. An operator that both run, on different values, runs once,
-/// on the one that counts: a network behind a filter is not computed twice. What is no longer
-/// needed is left to remove_dead_code().
+/// the resulting value of each pair, in `rest`. An operator that both run on different values runs
+/// once, on the selected value, so a network after a filter is not computed twice.
+/// remove_dead_code() removes unused operators.
 LEAPP_EXPORT std::vector<ValueId> choose_by_tick(Graph& rest, const Graph& first, ValueId flag,
                                                  const std::vector<TickPair>& pairs);
 

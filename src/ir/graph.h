@@ -1,9 +1,9 @@
-// The pure graph of one node: what a recording becomes and what every exporter reads.
+// The pure graph of one node, which recordings are converted to and all exporters read.
 //
 // A `Graph` is a list of operations in execution order over SSA values. There is no mutation, no
-// aliasing and no libtorch type in it. Weights are `Blob`s that share the memory of the tensors
-// they came from. Operations are PyTorch's own, by qualified name ("aten::add.Tensor"), with their
-// arguments in schema order, so the meaning of a graph is PyTorch's documentation.
+// aliasing and no libtorch type in it. Weights are `Blob`s that share the memory of their tensors.
+// Operations are PyTorch's own, by qualified name ("aten::add.Tensor"), with their arguments in
+// schema order, so PyTorch's documentation defines the meaning of a graph.
 //
 // Not thread-safe; a graph is built by one thread and may then be read by many.
 #pragma once
@@ -46,7 +46,7 @@ struct TensorType {
 };
 
 /// Contiguous bytes of a constant. `data` points into memory that `data` itself keeps alive, so a
-/// weight is shared with the tensor it came from, never copied. The bytes are in host memory.
+/// weight shares the memory of its tensor and is never copied. The bytes are in host memory.
 struct Blob {
   std::shared_ptr<const std::byte> data;
   TensorType type;
@@ -65,7 +65,7 @@ enum class ValueKind { kInput, kConstant, kResult };
 struct Value {
   ValueKind kind = ValueKind::kResult;
   TensorType type;
-  std::string name;        ///< a port's or a weight's name; may be empty for results
+  std::string name;        ///< name of a port or weight; may be empty for results
   std::int32_t index = 0;  ///< input: position; constant: index into blobs; result: producing op
 };
 
@@ -91,14 +91,14 @@ using Argument =
 struct Signature {
   struct Parameter {
     std::string name;  ///< "self", "dim", ..
-    std::string type;  ///< as PyTorch prints it: "Tensor", "Tensor?[]", "int[]", "Scalar", ..
+    std::string type;  ///< in PyTorch's notation: "Tensor", "Tensor?[]", "int[]", "Scalar", ..
   };
   std::string name;      ///< "aten::add"
   std::string overload;  ///< "Tensor"; may be empty
   std::vector<Parameter> parameters;
   std::vector<std::string> returns;  ///< "Tensor" or "Tensor[]"
 
-  /// Returns "aten::add.Tensor", or "aten::relu" when there is no overload name.
+  /// Returns "aten::add.Tensor", or "aten::relu" if there is no overload name.
   LEAPP_EXPORT std::string qualified_name() const;
   /// Returns the position of the parameter, or -1.
   LEAPP_EXPORT int find(std::string_view parameter) const noexcept;
@@ -115,13 +115,13 @@ struct Op {
   std::vector<Argument> arguments;  ///< as many as signature->parameters
   std::vector<Result> results;      ///< as many as signature->returns
   SourceLocation source;
-  std::string module_path;  ///< "encoder.layers.0" where a module was running; may be empty
-  /// Specialised: has a data-dependent shape among its arguments, yet works with the traced size
-  /// only.
+  std::string module_path;  ///< the running module, "encoder.layers.0"; may be empty
+  /// Specialised: an argument has a data-dependent shape, but the operation works only with the
+  /// traced size.
   bool fixed_size = false;
-  bool random = false;  ///< draws from a generator: no two calls are the same
+  bool random = false;  ///< draws from a generator, so no two calls are equal
 
-  /// Returns the argument of that name. It is our bug if the operator has no such parameter.
+  /// Returns the argument of that name. It is a bug of LEAPP if the operator has no such parameter.
   LEAPP_EXPORT const Argument& argument(std::string_view parameter) const;
   bool has(std::string_view parameter) const noexcept { return signature->find(parameter) >= 0; }
   /// Returns the first result that is a plain tensor.
@@ -168,7 +168,7 @@ class LEAPP_EXPORT Graph {
 
   ValueId add_input(std::string name, TensorType type);
   ValueId add_constant(std::string name, Blob blob);
-  /// Returns a fresh value that the next appended op will be given as a result.
+  /// Returns a fresh value, which becomes a result of the next appended op.
   ValueId add_result(TensorType type);
   /// Appends the op and makes it the producer of its results.
   void append(Op op);
@@ -185,7 +185,8 @@ class LEAPP_EXPORT Graph {
   /// Returns the bytes of a constant.
   const Blob& blob(ValueId id) const;
 
-  /// Replaces the whole list of ops, inputs or outputs. For passes; verify afterwards.
+  /// Replaces the whole list of ops, inputs or outputs. For passes, which verify the graph
+  /// afterwards.
   void set_ops(std::vector<Op> ops);
   void set_inputs(std::vector<ValueId> inputs) { inputs_ = std::move(inputs); }
   void set_outputs(std::vector<Output> outputs) { outputs_ = std::move(outputs); }

@@ -104,7 +104,7 @@ class Spreader {
   bool specialise(Op& op) {
     if (!op.fixed_size) return false;
     const bool any = any_value(op, [&](ValueId id) { return selections_.find(id) != nullptr; });
-    // Dimensions of one broadcast: there the traced size is not the only one that works.
+    // Dimensions that broadcast: other sizes than the traced one work too.
     const bool broadcasts = is_pointwise(op.signature->name, true);
     const bool known = !any_value(op, [&](ValueId id) {
       const Selection* here = selections_.find(id);
@@ -125,7 +125,7 @@ class Spreader {
     return true;
   }
 
-  // Notes what the op selects, or computes from a selection; false where it is something else.
+  // Records what the op selects, or computes from a selection; returns false for other operators.
   bool propagate(const Op& op) {
     const std::string name = op.signature->qualified_name();
     if (name == "aten::index.Tensor") return propagate_index(op);
@@ -158,14 +158,14 @@ class Spreader {
     if (index.mask == kNoValue || !selections_.is_plain(self)) return false;
     const std::size_t masked = shape_of(index.mask).size();
     if (shape_of(op.result()).size() + masked != shape_of(self).size() + 1) return false;
-    // arange(n)[mask] are the positions where the mask is true.
+    // arange(n)[mask] contains the positions at which the mask is true.
     const bool positions = rows_ && masked == 1 && is_arange(graph_, self);
     const int column = positions ? 0 : Selection::kValues;
     selections_.add(op.result(), {index.mask, self, index.leading, true, false, column});
     return true;
   }
 
-  // x[m][n], with n computed from what m selects.
+  // x[m][n], where n is computed from elements that m selects.
   bool propagate_nested_index(const Op& op, ValueId self) {
     const auto* indices = std::get_if<std::vector<ValueRef>>(&op.argument("indices"));
     const Selection* outer = selections_.find(self);
@@ -184,7 +184,7 @@ class Spreader {
     return true;
   }
 
-  // masked_select(), nonzero(), and index_select() at the positions that it found.
+  // masked_select(), nonzero(), and index_select() at positions of nonzero().
   bool propagate_search(const Op& op, const std::string& name) {
     const ValueId self = op.arguments.empty() ? kNoValue : tensor_in(op.arguments[0]);
     if (!selections_.is_plain(self)) return false;
@@ -318,7 +318,7 @@ class Spreader {
     return true;
   }
 
-  // Which column of the positions a result is.
+  // The column of the positions that a result is.
   int column_of(const Op& op, const Selection& base, int from, std::size_t item) const {
     static const std::set<std::string> joins_dims = {"aten::squeeze", "aten::flatten",
                                                      "aten::reshape", "aten::view"};
@@ -338,7 +338,8 @@ class Spreader {
   Spread spread_;
   bool rows_;
   Selections selections_;
-  std::set<ValueId> static_;  // selections whose size no value decides, and what is made of them
+  std::set<ValueId>
+      static_;  // selections whose size depends on no value, and values computed from them
 };
 
 }  // namespace

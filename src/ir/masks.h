@@ -1,4 +1,4 @@
-// Selections by a computed mask, put in terms of static shapes.
+// Rewrites selections by a computed mask with static shapes.
 #pragma once
 
 #include "ir/graph.h"
@@ -8,7 +8,7 @@ namespace leapp::ir {
 /// The operators that may also compute with elements that the mask does not select.
 enum class Spread {
   kElements,  ///< pointwise operators: as cheap as the selection itself
-  kRows,      ///< row-wise layers too: needed where all shapes have to be static
+  kRows,      ///< also row-wise layers: needed if all shapes must be static
 };
 
 /// Removes data-dependent selections. `y[m] = f(y[m])` selects as many elements as the mask has,

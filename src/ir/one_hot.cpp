@@ -10,7 +10,8 @@ namespace {
 const Op* producer_of(const Graph& graph, ValueId id) {
   if (id == kNoValue || graph.value(id).kind != ValueKind::kResult) return nullptr;
   const std::int32_t op = graph.value(id).index;
-  return op < 0 ? nullptr : &graph.ops().at(static_cast<std::size_t>(op));  // < 0: not in it yet
+  return op < 0 ? nullptr
+                : &graph.ops().at(static_cast<std::size_t>(op));  // < 0: not in the map yet
 }
 
 bool is_cast(const Op& op) {
@@ -46,7 +47,7 @@ bool is_zero(const Graph& graph, ValueId id) {
                      [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// one_hot() decomposed: a one at index[.., None] among zeros.
+// one_hot() in decomposed form: ones at index[.., None], otherwise zeros.
 ValueId scattered_index(const Graph& graph, const Op& op) {
   if (op.signature->qualified_name() != "aten::scatter.value") return kNoValue;
   const auto* dim = std::get_if<std::int64_t>(&op.argument("dim"));

@@ -19,7 +19,7 @@ std::string shown(double number) {
   return text.data();
 }
 
-// The integer that a number is, if it is one.
+// Returns the integer value of a number, if it has one.
 std::optional<std::int64_t> whole(double number) {
   constexpr double kLimit = 0x1p63;
   if (std::trunc(number) != number || number < -kLimit || number >= kLimit) return std::nullopt;
@@ -34,7 +34,7 @@ std::int64_t from_front(std::int64_t dim, std::int64_t rank) {
 
 void OpArguments::refuse(std::string_view parameter, const std::string& what) const {
   refuse("its argument '" + std::string(parameter) + "' is " + what);
-  __builtin_unreachable();  // g++ 12 forgets that a virtual function does not return
+  __builtin_unreachable();  // g++ 12 does not recognise that a virtual function does not return
 }
 
 bool OpArguments::is_none(std::string_view parameter) const {
@@ -100,7 +100,7 @@ std::string OpArguments::text(std::string_view parameter) const {
   return *text;
 }
 
-// An empty list does not tell what it is a list of, so a list of another type reads as empty.
+// An empty list has no item type, so an empty list of another type is read as empty.
 std::vector<std::int64_t> OpArguments::ints(std::string_view parameter) const {
   if (is_none(parameter)) return {};
   const Argument& held = op_.argument(parameter);

@@ -1,10 +1,10 @@
-// The arguments of one operation, asked for by their names in PyTorch's schema: what the exporters
-// to ONNX and to C++ read an operation with.
+// Reads the arguments of one operation by their names in PyTorch's schema, for the exporters to
+// ONNX and C++.
 //
-// An argument of another type than the one asked for is refused with refuse(), the exporter's own
-// error, which names the operation and the user's line. Nothing is rounded or truncated silently:
-// integer() reads 2.0 as 2 and refuses 2.5. Asking for a parameter that the operator does not have
-// is our bug, unless the function says otherwise.
+// If an argument has a different type, refuse() throws the exporter's error, which names the
+// operation and the user's line. No value is rounded or truncated silently: integer() reads 2.0 as
+// 2 and refuses 2.5. Reading a parameter that the operator does not have is a bug of LEAPP, unless
+// the function states otherwise.
 //
 // A view: the graph and the operation must outlive it.
 #pragma once
@@ -54,7 +54,7 @@ class OpArguments {
   std::vector<double> numbers(std::string_view parameter) const;
   std::vector<bool> flags(std::string_view parameter) const;
   std::optional<DType> dtype(std::string_view parameter) const;
-  /// Reads a dimension and counts it from the front of `rank` dimensions.
+  /// Reads a dimension, and converts a negative one for a tensor with `rank` dimensions.
   std::int64_t dim(std::string_view parameter, std::int64_t rank) const;
   /// Reads several dimensions; all of them if the list is empty or None.
   std::vector<std::int64_t> dims(std::string_view parameter, std::int64_t rank) const;

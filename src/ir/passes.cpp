@@ -11,7 +11,7 @@
 namespace leapp::ir {
 namespace {
 
-// Replaces values all over the graph. `to` is looked up once: chains must be resolved before.
+// Replaces values in the whole graph. `to` is looked up once, so resolve chains first.
 void replace_uses(Graph& graph, const std::unordered_map<ValueId, ValueId>& to) {
   if (to.empty()) return;
   const auto map = [&](ValueId id) {
@@ -37,8 +37,8 @@ bool makes_any(const Op& op, const std::vector<bool>& values) {
 }
 
 bool is_identity(const Graph& graph, const Op& op) {
-  // In a pure graph memory layout and sharing mean nothing, so an op of this list that returns the
-  // type it was given returns the value it was given.
+  // Memory layout and sharing have no meaning in a pure graph, so an op of this list is an identity
+  // if its result type equals its operand type.
   static const std::set<std::string_view> candidates = {
       "aten::alias",    "aten::clone",        "aten::contiguous",  "aten::detach",
       "aten::expand",   "aten::lift_fresh",   "aten::reshape",     "aten::to",
@@ -106,7 +106,7 @@ void merge_duplicates(Graph& graph) {
     const Op* op;
     std::vector<Argument> arguments;
   };
-  // By name and by the values that they read, so that few are left to compare.
+  // By name and by the values that they read, so that few need to be compared.
   std::unordered_map<std::string, std::vector<Seen>> seen;
   for (const Op& op : graph.ops()) {
     if (op.random) continue;

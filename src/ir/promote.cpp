@@ -67,7 +67,7 @@ DType result_type(std::span<const PromotionOperand> operands) {
       of_kind = of_kind ? promote_types(*of_kind, operand.dtype) : operand.dtype;
     }
     if (!of_kind) continue;
-    // A number weighs as PyTorch's default type of its category.
+    // A number counts as PyTorch's default type of its category.
     if (kind == OperandKind::kNumber && category(*of_kind) == 2) of_kind = DType::kFloat32;
     if (kind == OperandKind::kNumber && category(*of_kind) == 3) of_kind = DType::kComplex64;
     if (!result) {

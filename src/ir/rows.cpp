@@ -37,7 +37,7 @@ struct Call {
     }
     return id != kNoValue && selected(id) && !others;
   }
-  // Returns whether the argument, one or more of `dims` dimensions, leaves dimension 0 alone.
+  // Returns whether the argument, one or more of `dims` dimensions, excludes dimension 0.
   bool spares_rows(std::string_view parameter, std::int64_t dims) const {
     if (!op.has(parameter)) return false;
     const auto spares = [&](std::int64_t dim) { return (dim < 0 ? dim + dims : dim) > 0; };
@@ -52,8 +52,8 @@ bool along_other_dim(const Call& call) {
   return call.only("self") && call.spares_rows("dim", call.rank("self"));
 }
 
-// Along another dimension, or all rows there will ever be, as older releases of PyTorch record the
-// colon of x[:, 1].
+// Along another dimension, or over all rows, as older releases of PyTorch record the colon of x[:,
+// 1].
 bool slices(const Call& call) {
   if (along_other_dim(call)) return true;
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
@@ -86,7 +86,7 @@ bool permutes_others(const Call& call) {
   return call.only("self") && dims != nullptr && !dims->empty() && dims->front() == 0;
 }
 
-// The number of rows is left to reshape(), and each keeps its elements.
+// reshape() infers the number of rows, and each row keeps its elements.
 bool reshapes_rows(const Call& call) {
   const char* name = call.op.has("size") ? "size" : "shape";
   const auto* shape = std::get_if<std::vector<std::int64_t>>(&call.op.argument(name));
@@ -134,7 +134,7 @@ bool normalises_batch(const Call& call) {
   return call.only("input") && call.rank("input") >= 2 && training != nullptr && !*training;
 }
 
-// Their spatial dimensions, a channel and the batch; without a batch there is one dimension less.
+// The spatial dimensions, a channel and the batch; without a batch there is one dimension less.
 bool is_batch_of_images(const Call& call) {
   static const std::map<std::string_view, std::int64_t> ranks = {
       {"aten::conv1d", 3},     {"aten::conv2d", 4},     {"aten::conv3d", 5},
@@ -151,7 +151,7 @@ bool flattens_others(const Call& call) {
   if (!call.only("self")) return false;
   const std::int64_t rank = call.rank("self");
   if (call.spares_rows("start_dim", rank)) return true;
-  // Or the rows with dimensions of one, as in nonzero().flatten().
+  // Or rows with dimensions of size one, as in nonzero().flatten().
   const Shape& shape = call.graph.type(call.tensor("self")).shape;
   const auto* end = std::get_if<std::int64_t>(&call.op.argument("end_dim"));
   if (end == nullptr || rank == 0) return false;
@@ -164,7 +164,7 @@ bool inserts_dim(const Call& call) {
   return call.only("self") && call.spares_rows("dim", call.rank("self") + 1);
 }
 
-// A cell of a recurrent network, with its state of the same rows.
+// A cell of a recurrent network whose state has the same rows.
 bool is_cell(const Call& call) {
   if (!call.is_selected("input") || call.rank("input") != 2) return false;
   bool states = true;
@@ -172,7 +172,7 @@ bool is_cell(const Call& call) {
   return states;
 }
 
-// Their argument `dim` says along which dimensions they work.
+// Their argument `dim` contains the dimensions along which they work.
 constexpr std::string_view kAlongDims[] = {"aten::_log_softmax", "aten::_softmax",
                                            "aten::all",          "aten::amax",
                                            "aten::amin",         "aten::any",

@@ -1,4 +1,5 @@
-// Operators that are pointwise or row-wise: which elements of a result depend on which.
+// Pointwise and row-wise operators: the elements of a result that depend on each element of an
+// input.
 #pragma once
 
 #include <functional>

@@ -5,13 +5,14 @@
 namespace leapp::ir {
 namespace {
 
-// One write: what, where to, and whether it is added to what is there.
+// One write: value, positions, and whether the value is added to the old one.
 struct Put {
   ValueId self = kNoValue;
   ValueId values = kNoValue;
   MaskedIndex index;
   bool adds = false;
-  bool by_index = true;  // the mask covers whole dimensions; else it broadcasts to the elements
+  bool by_index =
+      true;  // the mask covers whole dimensions; otherwise it broadcasts to the elements
 };
 
 bool is_false(const Op& op, const char* parameter) {
@@ -80,7 +81,7 @@ bool put_selected(Selections& selections, const Op& op, const Put& put, bool row
   return true;
 }
 
-// self[positions] = the same for each.
+// self[positions] = the same value for each.
 bool put_uniform(Selections& selections, const Op& op, const Put& put) {
   const auto* given =
       op.has("indices") ? std::get_if<std::vector<ValueRef>>(&op.argument("indices")) : nullptr;

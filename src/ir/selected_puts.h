@@ -1,4 +1,4 @@
-// Writing what a mask selects.
+// Writes to elements that a mask selects.
 #pragma once
 
 #include "ir/masks.h"
@@ -6,9 +6,9 @@
 
 namespace leapp::ir {
 
-/// Replaces a write to the elements that a mask selects by where(), or, if it writes the same to
-/// all of the positions that nonzero() found, by the write to the mask. False where the op is
-/// something else, or has no such form; then nothing was added.
+/// Replaces a write to the elements that a mask selects by where(), or, if it writes the same value
+/// at all positions of nonzero(), by a write to the mask. Returns false for any other op, and then
+/// adds nothing.
 bool replace_put(Selections& selections, const Op& op, Spread spread);
 
 }  // namespace leapp::ir

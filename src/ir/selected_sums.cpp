@@ -29,7 +29,7 @@ const std::shared_ptr<const Signature>& div_signature() {
   return known;
 }
 
-// The element that changes nothing in a reduction; nullptr for other operators.
+// The neutral element of a reduction; nullptr for other operators.
 const double* neutral_of(const std::string& name) {
   static const std::map<std::string, double> known = {
       {"aten::sum", 0.0},        {"aten::sum.dim_IntList", 0.0},
@@ -49,7 +49,7 @@ bool has_neutral(DType dtype, const std::string& name) {
   return is_float(dtype) || (counts && name == "aten::sum");
 }
 
-// The dimensions a reduction goes over; all where it names none.
+// The dimensions of a reduction; all if it names none.
 std::vector<std::int64_t> dims_of(const Op& op, std::int64_t rank) {
   std::vector<std::int64_t> dims;
   const Argument given = op.has("dim") ? op.argument("dim") : Argument();

@@ -1,4 +1,4 @@
-// Sums, means and extremes over what a mask selects.
+// Sums, means and extremes over elements that a mask selects.
 #pragma once
 
 #include "ir/masks.h"
@@ -6,9 +6,8 @@
 
 namespace leapp::ir {
 
-/// Replaces a reduction over what was selected by one over all elements, with neutral ones in place
-/// of the others. False where the op is something else, or has no such form; then nothing was
-/// added.
+/// Replaces a reduction over selected elements by one over all elements, with neutral values for
+/// the others. Returns false for any other op, and then adds nothing.
 bool replace_reduction(Selections& selections, const Op& op, Spread spread);
 
 }  // namespace leapp::ir

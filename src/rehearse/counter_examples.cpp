@@ -23,7 +23,7 @@ namespace {
 
 using Duration = std::chrono::nanoseconds;
 
-// The node as it was traced and as it was exported, side by side.
+// The traced and the exported node, for comparison.
 class Contest {
  public:
   Contest(const ExportedNode& node, Engine& engine, const CounterExampleOptions& options)
@@ -35,21 +35,22 @@ class Contest {
         slots_(state::slots_of(node.states.states)),
         recording_(state::recording_of(node.states)) {}
 
-  /// Whether the two can be compared at all.
+  /// Returns whether the two can be compared at all.
   bool is_fair();
-  /// Tries inputs of that kind. Returns what differs, in words, or "".
+  /// Tries inputs of one kind. Returns the difference as text, or "".
   std::string run(Unseen kind, std::string_view kind_name, at::Generator& random);
   const std::string& port() const { return port_; }
-  /// What the node's own function differs in, in words, or "".
+  /// Returns the difference of the node's own function as text, or "".
   const std::string& baked() const { return baked_; }
   std::string where() const;
 
  private:
-  // Inputs: for each port of the recording, then for each slot. Outputs: for each of the model.
+  // Inputs: for each port of the recording, then for each slot. Outputs: for each output of the
+  // model.
   struct Trial {
     Unseen kind;
     Tensors inputs;
-    Tensors traced = {};  // undefined where the recording does not have it
+    Tensors traced = {};  // undefined if the recording does not have it
     Tensors model = {};
   };
 
@@ -66,12 +67,12 @@ class Contest {
   Engine& engine_;
   Tolerance tolerance_;
   session::FrontEnd* front_end_;  // or null
-  bool reruns_;                   // the user allows to call the node's function
+  bool reruns_;                   // the user allowed calls of the node's function
   std::vector<trace::StateSlot> slots_;
   trace::Recording recording_;
-  std::vector<Tensors> seen_;  // what each port and each slot held in the passes
-  // For each port of the model its place among the recording's ports, or behind them among the
-  // slots; for an output nothing where it is a constant.
+  std::vector<Tensors> seen_;  // values of each port and each slot in the passes
+  // For each port of the model its index among the recording's ports, followed by the slots; for an
+  // output that is a constant, nothing.
   std::vector<std::size_t> input_places_;
   std::vector<std::optional<std::size_t>> output_places_;
   std::string port_;
@@ -90,8 +91,8 @@ std::optional<std::size_t> place_of(const std::string& name,
   return std::nullopt;
 }
 
-// Whether a factorisation says in a number whether it worked, and nothing looks at that: where it
-// did not, its results are anything.
+// Returns whether a factorisation reports failure by a number that nothing reads; its results are
+// then unspecified on failure.
 bool leaves_failure_to_the_caller(const trace::Recording& recording) {
   bool tells = false;
   bool checked = false;
@@ -130,7 +131,7 @@ bool Contest::is_fair() {
   return runs_the_same_anywhere() && !leaves_failure_to_the_caller(recording_);
 }
 
-// No operator of the user's, no size that depends on values.
+// Custom operators and data-dependent sizes are not supported.
 bool Contest::runs_the_same_anywhere() const {
   const trace::Tape& tape = *recording_.tape;
   return std::ranges::all_of(recording_.calls, [&](std::int32_t index) {
@@ -143,7 +144,7 @@ bool Contest::runs_the_same_anywhere() const {
   });
 }
 
-// What the recorded operators compute. Throws where they refuse the inputs.
+// Returns the results of the recorded operators. Throws if they reject the inputs.
 Tensors Contest::trace(const Tensors& inputs) const {
   const auto slots = inputs.begin() + std::ssize(recording_.inputs);
   trace::Replay::Values values =
@@ -165,8 +166,8 @@ Tensors Contest::exported(const Tensors& inputs) const {
   return run_model(engine_, node_.model, given);
 }
 
-// Kernels that make indices or counts out of the greatest numbers there are may do as they like.
-// What is wrong there must be wrong for numbers that are merely large, too.
+// Kernels that convert the largest numbers to indices or counts have unspecified results. A real
+// error there must also show for smaller large numbers.
 std::string Contest::run(Unseen kind, std::string_view kind_name, at::Generator& random) {
   Tensors inputs;
   for (const Tensors& seen : seen_) inputs.push_back(make_unseen(kind, seen, random));
@@ -180,22 +181,22 @@ std::string Contest::try_inputs(Trial trial, std::string_view kind_name, at::Gen
   try {
     trial.traced = trace(trial.inputs);
   } catch (const std::exception&) {
-    return {};  // the program refuses such inputs as well
+    return {};  // the program also rejects such inputs
   }
   trial.model = exported(trial.inputs);
   const std::string inputs = "on inputs that were never traced (" + std::string(kind_name) + ") ";
   const std::string what = difference(trial, trial.traced, random);
   if (!what.empty()) {
-    return inputs + "the model's '" + port_ + "' is not what the traced operators compute: " + what;
+    return inputs + "the model's '" + port_ + "' differs from the traced operators: " + what;
   }
   if (!baked_.empty()) return {};
   const std::string other = difference(trial, call_function(trial), random);
   if (other.empty()) return {};
-  baked_ = inputs + "the function puts out another '" + port_ + "' than its model: " + other;
+  baked_ = inputs + "the function returns a different '" + port_ + "' than its model: " + other;
   return {};
 }
 
-// What the program keeps, it keeps for itself: only functions without state can be asked.
+// Only functions without state can be called, because the program keeps its own state.
 Tensors Contest::call_function(const Trial& trial) const {
   Tensors outputs(trial.model.size());
   if (!reruns_ || !slots_.empty() || front_end_ == nullptr) return outputs;
@@ -211,8 +212,8 @@ Tensors Contest::call_function(const Trial& trial) const {
   return outputs;
 }
 
-// How far the first output that differs is from what is right, in words, or "". An output that the
-// recording does not have is a constant, and one that is not known cannot differ.
+// Returns the error of the first output that differs, as text, or "". An output that the recording
+// does not have is a constant, and an unknown output cannot differ.
 std::string Contest::difference(const Trial& trial, const Tensors& right, at::Generator& random) {
   for (std::size_t i = 0; i < trial.model.size(); ++i) {
     const at::Tensor& model = trial.model[i];
@@ -227,9 +228,9 @@ std::string Contest::difference(const Trial& trial, const Tensors& right, at::Ge
   return {};
 }
 
-// Whether a difference is more than rounding: the traced operators on inputs that are hardly others
-// say how far results are apart then. An answer that jumps there, as argmax does between equals,
-// has no other right one.
+// Returns whether a difference is more than rounding. The traced operators run on slightly changed
+// inputs, which shows how much the results vary. If a result jumps there, as argmax does for equal
+// elements, several results are correct.
 std::string Contest::describe_error(const Trial& trial, std::size_t output, const at::Tensor& right,
                                     at::Generator& random) const {
   const Tolerance tolerance = tolerance_for(node_.output_precisions, output, tolerance_);
@@ -253,7 +254,7 @@ std::string Contest::describe_error(const Trial& trial, std::size_t output, cons
     spread = at::maximum(spread, apart.masked_select(apart.isfinite()).sum());
   }
   if (trial.kind == Unseen::kExtreme) steady = steady.logical_and(found.isfinite());
-  // Where the answer is not steady, any is as good.
+  // If the result is discontinuous here, any value is acceptable.
   const at::Tensor judged = at::where(steady, found, source);
   const Tolerance rounding{tolerance.rtol, tolerance.atol + 10 * spread.item<double>()};
   const Comparison comparison =
@@ -262,7 +263,7 @@ std::string Contest::describe_error(const Trial& trial, std::size_t output, cons
   const double largest = std::abs(comparison.worst.exported - comparison.worst.traced);
   std::ostringstream text;
   if (std::isnan(largest)) {
-    text << "it is not a number";
+    text << "one of the two is NaN";
   } else {
     text << "error " << largest;
   }
@@ -270,7 +271,7 @@ std::string Contest::describe_error(const Trial& trial, std::size_t output, cons
   return text.str();
 }
 
-// The line that computed the output which differs.
+// The line that computed the output that differs.
 std::string Contest::where() const {
   for (const trace::Recording::Port& output : recording_.outputs) {
     if (output.name != port_ || output.var == trace::kNoId) continue;
@@ -281,14 +282,15 @@ std::string Contest::where() const {
   return {};
 }
 
-// How long this thread has worked.
+// The CPU time of this thread.
 Duration worked() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
 }
 
-// Every kind of inputs, as long as there is time: no trial begins that is expected to end late.
+// Tries every kind of inputs within the time limit; does not start a trial that is expected to
+// exceed it.
 std::string try_node(Contest& contest, const CounterExampleOptions& options, Duration began) {
   at::Generator random = at::detail::createCPUGenerator(1);
   Duration longest{};
@@ -303,7 +305,7 @@ std::string try_node(Contest& contest, const CounterExampleOptions& options, Dur
       } catch (const std::exception& error) {
         what =
             std::string("on inputs that were never traced the model does not run: ") + error.what();
-        options.checkpoint();  // an interrupt may be why
+        options.checkpoint();  // an interrupt may be the reason
       }
       if (!what.empty()) return what;
       longest = std::max(longest, worked() - start);
@@ -333,7 +335,7 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
     const std::string& name = nodes[i].model.name;
     Contest contest(nodes[i], *engines[i], options);
     if (!contest.is_fair()) {
-      log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
+      log(LogLevel::kDebug, "node '" + name + "' was not tried on other inputs");
       continue;
     }
     const std::string what = try_node(contest, options, began);
@@ -344,14 +346,14 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
                           .where = where,
                           .node = name,
                           .text = "node '" + name + "': " + contest.baked() +
-                                  ". It chooses or computes by something that the trace took for "
-                                  "constant: choose with torch.where(), and let numbers stay "
-                                  "tensors"});
+                                  ". It depends on a value that is constant in the trace. Use "
+                                  "torch.where() for choices, and keep numbers in tensors"});
     }
     if (what.empty()) continue;
-    const std::string text = (where.empty() ? "" : where + ": ") + "node '" + name + "': " + what +
-                             ". The conversion is right near the trace alone: write the line with "
-                             "other operators, or try another export_with, and please report it";
+    const std::string text =
+        (where.empty() ? "" : where + ": ") + "node '" + name + "': " + what +
+        ". The exported model is right only near the trace. Use other operators in this line, or "
+        "try another export_with, and please report it";
     log(LogLevel::kError, Code::kCounterExample, text);
     outcomes[i].passed = false;
     outcomes[i].difference = "'" + contest.port() + "' differs on inputs that were never traced";

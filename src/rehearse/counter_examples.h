@@ -1,10 +1,10 @@
 // Looks for inputs on which an exported model differs from the traced operators.
 //
 // Validation compares on the traced passes, where a conversion may be right by chance. Here the
-// recorded operators run again, in ATen, on untraced inputs, and so does the model. Where the two
-// differ by more than rounding can explain, the conversion is wrong, and the node fails validation.
-// A function without state that the user named is called on the same inputs: if it differs, a
-// traced value decided a branch or a number.
+// recorded operators run again, in ATen, on untraced inputs, and so does the model. If the two
+// differ by more than rounding, the conversion is wrong, and the node fails validation. A stateless
+// function that the user named is called on the same inputs; if it differs, a traced value decided
+// a branch or a number.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@ namespace leapp::rehearse {
 
 struct CounterExampleOptions {
   Tolerance tolerance;
-  /// Time limit of this thread; a run that is expected to exceed it is not started. Other work on
-  /// the machine does not count, so results do not depend on it. nullopt: no limit.
+  /// CPU time limit of this thread; a run that is expected to exceed it is not started. Other work
+  /// on the machine does not count, so it does not affect results. nullopt: no limit.
   std::optional<std::chrono::nanoseconds> budget = {};
-  int rounds = 1;                          ///< how often each kind of inputs is tried
-  std::vector<std::string> rerun = {};     ///< nodes whose function may be called, too
-  session::FrontEnd* front_end = nullptr;  ///< calls functions of the program; null: nothing does
+  int rounds = 1;                          ///< number of trials of each kind of inputs
+  std::vector<std::string> rerun = {};     ///< nodes whose function may be called
+  session::FrontEnd* front_end = nullptr;  ///< calls functions of the program; null: calls none
   Checkpoint checkpoint = {};              ///< called before each trial
 };
 
-/// Returns the trials for an export that started then: a fifth of the time since, or at least 50
-/// ms; when thorough, everything many times.
+/// Returns the trials for an export that started at that time: with a limit of a fifth of the time
+/// since then, but at least 50 ms; if thorough, many trials without a limit.
 CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
                                  std::chrono::steady_clock::time_point began);
 

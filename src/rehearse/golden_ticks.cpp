@@ -11,7 +11,7 @@
 namespace leapp::rehearse {
 namespace {
 
-// Whether every wire brings to this pass what was taken in there, as far as the latter was seen.
+// Returns whether every wire carries the value that this pass received, as far as it is known.
 bool repeats(const std::vector<ExportedNode>& nodes, const Bundle& bundle, const Wiring& wiring,
              std::size_t pass, const Tolerance& tolerance) {
   for (const Wiring::Connection& wire : wiring.connections()) {
@@ -28,7 +28,7 @@ bool repeats(const std::vector<ExportedNode>& nodes, const Bundle& bundle, const
   return true;
 }
 
-// What can be kept, and what ends it.
+// The number of ticks that can be kept, and the reason for the limit.
 struct Extent {
   std::size_t ticks = 0;
   std::string end;
@@ -47,12 +47,12 @@ Extent extent_of(const std::vector<ExportedNode>& nodes, const Bundle& bundle, s
   for (std::size_t pass = 0; pass < passes; ++pass) {
     if (repeats(nodes, bundle, wiring, pass, tolerance)) continue;
     return {pass, "in pass " + std::to_string(pass + 1) +
-                      " a node took in something else than its wires carry, as when the program "
-                      "resets its state: trace a run without that"};
+                      " a node received a different value than its wire carries, for example "
+                      "because the program reset its state. Trace a run without a reset"};
   }
   return {passes,
-          "no more passes of every node were kept: run more of them, and see "
-          "leapp.start(max_cached_io=..)"};
+          "no further passes of every node are in memory. Run more passes, or raise max_cached_io "
+          "of leapp.start()"};
 }
 
 void write_ticks(const std::vector<ExportedNode>& nodes, std::size_t ticks,

@@ -10,8 +10,8 @@
 namespace leapp::rehearse {
 
 /// Writes up to `wanted` passes to the file and names it in the bundle. Passes count until one of
-/// them received another value than its wires carry: later passes are not a run of the pipeline
-/// from its initial values. Returns a warning if there are fewer than requested.
+/// them received a different value than its wires carry, because later passes are then not a run of
+/// the pipeline from its initial values. Returns a warning if there are fewer than requested.
 std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, std::size_t wanted,
                                        const Tolerance& tolerance,
                                        const std::filesystem::path& file, Bundle& bundle);

@@ -1,4 +1,4 @@
-// A model of the bundle, run once on PyTorch's tensors.
+// One run of a model of the bundle on PyTorch's tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,13 +16,13 @@ using Tensors = std::vector<at::Tensor>;
 
 using interop::on_host;
 
-/// The tensors, which are on the host, must outlive the views.
+/// Returns views of tensors on the host, which must outlive the views.
 std::vector<ConstTensorView> views_of(const Tensors& tensors);
 
-/// Whether two tensors on the host agree.
+/// Returns whether two tensors on the host agree.
 bool agree(const at::Tensor& a, const at::Tensor& b, const Tolerance& tolerance);
 
-/// The outputs for these inputs, all of them on the host. Throws Error where it cannot run.
+/// Returns the outputs for these inputs, all on the host. Throws Error if the model cannot run.
 Tensors run_model(Engine& engine, const Model& model, const Tensors& inputs);
 
 }  // namespace leapp::rehearse

@@ -22,22 +22,22 @@ namespace {
 
 using Origin = State::Origin;
 
-// What a wire brings to an input of a model, and from how many passes ago.
+// The source of an input of a model, and the age of its value in passes.
 struct IncomingWire {
-  std::size_t from = 0;    // among the nodes
-  std::size_t output = 0;  // of its model
+  std::size_t from = 0;    // index of the node
+  std::size_t output = 0;  // index of the port in its model
   PortRef source = {};     // for the message
   int distance = 0;
-  std::size_t first = 0;  // the pass that first received something
+  std::size_t first = 0;  // the first pass that received a value
   trace::FrameRef where = {};
-  const State* state = nullptr;  // that the input is; nullptr: it is a port of the node
+  const State* state = nullptr;  // the state of this input; nullptr: it is a port of the node
 };
 
-// One node under way.
+// One node during the rollout.
 struct Runner {
   const ExportedNode* node = nullptr;
   bool runs = false;         // its model
-  std::string not_compared;  // why its values are not; empty when they are
+  std::string not_compared;  // why its values are not compared; empty if they are
   NodeValidation report;
   std::unique_ptr<Engine> engine = {};
   std::vector<std::optional<IncomingWire>> incoming_wires = {};  // by input of the model
@@ -50,14 +50,14 @@ std::string why_not_run(const Model& model, bool has_external) {
     return "it is a torch.export program, which only Python can run";
   }
   if (model.backend == "cpp" && find_compiler().empty()) {
-    return "it is C++, and there is no compiler to build it with: install one ('apt-get install "
-           "g++'), or name it with CXX";
+    return "it is C++, but there is no compiler. Install one ('apt-get install g++'), or name it "
+           "with CXX";
   }
   return {};
 }
 
-// From this size of an export on, its weights are left in its files: a copy costs more than the
-// slower ticks without it. Below, what runs is what will run on the robot, in every detail.
+// For exports above this size, the weights are used from the files, because copying them costs more
+// than slower ticks. Smaller exports run exactly as on the robot.
 constexpr std::uintmax_t kManyWeights = std::uintmax_t{64} << 20;
 
 bool have_many_weights(const std::vector<ExportedNode>& nodes,
@@ -117,7 +117,7 @@ class Roller {
 
   const std::vector<ExportedNode>& nodes_;
   const std::filesystem::path& folder_;
-  bool in_place_;  // weights are left in the files
+  bool in_place_;  // weights are used from the files
   Tolerance tolerance_;
   session::ExternalBackend* external_;  // or null
   const Checkpoint& checkpoint_;
@@ -143,8 +143,8 @@ Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::pa
                NodeValidation(model.name, node.output_names, tolerance, log_path.string())});
     if (why_not.empty() && node.random) {
       runner.not_compared =
-          "it draws random numbers, so its outputs differ in every run; that its model runs was "
-          "checked, its values were not";
+          "it draws random numbers, so its outputs differ in every run. Its model was run, but its "
+          "values were not compared";
     }
     runner.report.set_precisions(node.output_precisions);
     runner.incoming_wires.resize(model.inputs.size());
@@ -168,7 +168,7 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
   std::string output;  // as annotated
   const NodePort* declared = session::find_port(to.node().inputs, input);
   if (declared != nullptr && declared->source) {
-    // Also where states stand between the input and its source.
+    // Also if states are between the input and its source.
     const ExportedNode* from = find_node(nodes_, declared->source->node);
     const std::optional<int> distance = declared->age.distance();
     if (from == nullptr || !distance) return std::nullopt;
@@ -204,7 +204,7 @@ Rollout Roller::run() && {
       if (pass_ < runner.node->node().passes.size()) step(runner);
     }
   }
-  checkpoint_();  // before anything is said of a run that an interrupt may have spoilt
+  checkpoint_();  // before reporting a run that an interrupt may have disturbed
   for (Runner& runner : runners_) {
     done_.outcomes.push_back(finish(runner));
     done_.engines.push_back(std::move(runner.engine));
@@ -212,7 +212,7 @@ Rollout Roller::run() && {
   return std::move(done_);
 }
 
-// What a wire carries in this pass; undefined where its source has not run.
+// The value that a wire carries in this pass; undefined if its source has not run.
 at::Tensor Roller::carried_by(const IncomingWire& incoming) const {
   const std::vector<Tensors>& put_out = runners_[incoming.from].put_out;
   const auto at = static_cast<std::ptrdiff_t>(pass_) - incoming.distance;
@@ -225,8 +225,7 @@ bool Roller::same(const IncomingWire& incoming, const at::Tensor& a, const at::T
   return agree(a, b, tolerance_for(precisions, incoming.output, tolerance_));
 }
 
-// An input that was not what its wire carries, unless it holds once more what it held before it
-// received anything.
+// Returns whether an input differs from its wire, unless it has its initial value again.
 void Roller::check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                            const at::Tensor& carried) {
   const IncomingWire& incoming = *runner.incoming_wires[input];
@@ -240,10 +239,10 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
   const Node& reader = to.node();
   const Node& source = nodes_[incoming.from].node();
   std::string text =
-      "the pipeline will not repeat what was traced: in pass " + std::to_string(pass_ + 1) +
+      "the pipeline will not repeat the trace: in pass " + std::to_string(pass_ + 1) +
       " of node '" + reader.name + "' its " + (incoming.state != nullptr ? "state '" : "input '") +
-      to.model.inputs[input].name + "' was not what " + to_string(incoming.source) +
-      " had put out" +
+      to.model.inputs[input].name + "' was not the value that " + to_string(incoming.source) +
+      " had returned" +
       (incoming.distance == 0   ? ""
        : incoming.distance == 1 ? " in the pass before"
                                 : " earlier") +
@@ -251,14 +250,14 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
   if (std::abs(reader.completed - source.completed) > 1) {
     text += "Node '" + source.name + "' ran " + std::to_string(source.completed) + " times and '" +
             reader.name + "' " + std::to_string(reader.completed) +
-            " times while tracing, and a bundle runs every node once a tick: trace them so, or "
-            "run the slower one in a bundle of its own.";
+            " times while tracing, but a bundle runs every node once per tick. Run both once per "
+            "tick, or export the slower node as a separate bundle.";
   } else {
-    text += "Something between the passes changes it: move that into a node.";
+    text += "The program changes it between the passes. Move that computation into a node.";
     if (incoming.distance > 0) {
       text +=
-          " Where the program sets it anew, as at the start of an episode, do so at run time with "
-          "InferenceManager.set_input_value().";
+          " If the program sets the state, for example at the start of an episode, call "
+          "InferenceManager.set_input_value() at run time.";
     }
   }
   done_.difference = state::warning(Code::kHandover, incoming.where, reader.name, std::move(text));
@@ -271,8 +270,8 @@ Tensors Roller::inputs_of(const Runner& runner) {
     const std::optional<IncomingWire>& incoming = runner.incoming_wires[i];
     const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
     const at::Tensor carried = incoming ? carried_by(*incoming) : at::Tensor();
-    // Nobody saw what a state that was merely found holds, but for what its hypothesis says; and
-    // that says nothing where the program wrote to it in between.
+    // Inferred state has no recorded value except the one of its hypothesis, which is unknown if
+    // the program wrote to it in between.
     const bool is_found =
         incoming && incoming->state && incoming->state->origin == Origin::kCarried;
     const bool is_kept =
@@ -286,8 +285,7 @@ Tensors Roller::inputs_of(const Runner& runner) {
     require(traced.sizes() == at::IntArrayRef(port.shape) &&
                 traced.scalar_type() == interop::to_scalar_type(port.dtype),
             Code::kValidationFailed,
-            "the pass did something else than the one that was exported, and what it keeps does "
-            "not fit that");
+            "the pass differs from the exported one, and its state does not match");
     if (carried.defined()) check_carried(runner, i, traced, carried);
     inputs.push_back(traced);
   }
@@ -306,7 +304,7 @@ Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
   return run_model(*runner.engine, model, inputs);
 }
 
-// What the pass put out; where nobody saw that, what the model did.
+// The output of the pass, or the model's output if the pass did not record it.
 Tensors Roller::traced_outputs(const ExportedNode& node, const Tensors& exported) const {
   Tensors outputs;
   for (std::size_t i = 0; i < node.output_names.size(); ++i) {

@@ -1,9 +1,9 @@
-// Runs the bundle over the traced passes, feedback closed, and compares with what was traced.
+// Runs the bundle on the traced passes with feedback, and compares the results with the trace.
 //
-// Every model runs once for each pass of its node. Its inputs are those that were traced; its state
-// is what the models before it left, so that a wrong hypothesis about state shows on the very
-// values that it was made from. What a wire brings to an input is compared with what was taken in
-// there: where both agree, the pipeline as a whole repeats the passes.
+// Every model runs once for each pass of its node. Its inputs are the traced ones; its state comes
+// from the models' previous runs, so a wrong hypothesis about state shows on the values that it was
+// derived from. The value that a wire carries is compared with the input that was traced: if both
+// agree, the whole pipeline repeats the passes.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +20,12 @@
 namespace leapp::rehearse {
 
 struct Rollout {
-  std::vector<NodeOutcome> outcomes;  ///< one for each node; those without a model pass
-  /// The first input, by pass, that was not what its wire carries, as a warning. A feedback input
-  /// that holds its initial value again, as at the start of an episode, is no difference; nor is a
-  /// wire between nodes that ran at different rates, which find_rates() names.
+  std::vector<NodeOutcome> outcomes;  ///< one for each node; nodes without a model pass
+  /// A warning about the first input, by pass, that differs from its wire. A feedback input that
+  /// has its initial value again, as at the start of an episode, does not count; nor does a wire
+  /// between nodes that ran at different rates, which find_rates() reports.
   std::optional<Diagnostic> difference;
-  std::vector<std::unique_ptr<Engine>> engines;  ///< of the models that ran; else null
+  std::vector<std::unique_ptr<Engine>> engines;  ///< engines of the models that ran; otherwise null
 };
 
 /// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`

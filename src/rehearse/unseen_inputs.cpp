@@ -11,7 +11,7 @@ bool is_integer(const at::Tensor& tensor) {
   return at::isIntegralType(tensor.scalar_type(), /*includeBool=*/false);
 }
 
-// Every value that was traced, in one row.
+// All traced values, in one row.
 at::Tensor all_of(const std::vector<at::Tensor>& traced) {
   std::vector<at::Tensor> rows;
   for (const at::Tensor& each : traced) rows.push_back(each.reshape({-1}));
@@ -46,7 +46,7 @@ at::Tensor in_range(const std::vector<at::Tensor>& traced, at::Generator& random
   return part.to(last.scalar_type()).mul(finite.max().sub(least)).add(least);
 }
 
-// The greatest number, and the least, in turn.
+// The largest and the smallest number, alternating.
 at::Tensor extreme_like(const at::Tensor& tensor) {
   double most = std::numeric_limits<float>::max();
   if (tensor.scalar_type() == at::kDouble) most = std::numeric_limits<double>::max();

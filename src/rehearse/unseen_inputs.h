@@ -1,4 +1,4 @@
-// Inputs that a node was never traced with, made out of those that it was.
+// Inputs with which a node was not traced, derived from the traced ones.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -14,15 +14,15 @@ namespace leapp::rehearse {
 
 /// Types of untraced inputs.
 enum class Unseen : std::uint8_t {
-  kInRange,   ///< anything between the least and the greatest value that was traced
-  kScaled,    ///< three times as large
-  kPermuted,  ///< the same values at other places
-  kFlipped,   ///< of the other sign
+  kInRange,   ///< random values between the smallest and the largest traced value
+  kScaled,    ///< three times the magnitude
+  kPermuted,  ///< the same values, permuted
+  kFlipped,   ///< the opposite sign
   kZeros,
-  kExtreme,  ///< the greatest and the least number that the type has
+  kExtreme,  ///< the largest and smallest numbers of the type
 };
 
-/// Each with its name, for messages.
+/// All kinds with their names, for messages.
 inline constexpr std::array<std::pair<Unseen, std::string_view>, 6> kUnseenKinds = {{
     {Unseen::kInRange, "drawn from the traced range"},
     {Unseen::kFlipped, "sign-flipped"},
@@ -32,16 +32,16 @@ inline constexpr std::array<std::pair<Unseen, std::string_view>, 6> kUnseenKinds
     {Unseen::kExtreme, "extremes of their type"},
 }};
 
-/// Returns a tensor like those that one input held in the passes, none of them undefined. Integers
-/// and bools stay in the traced range, because they may be indices, and are only drawn again or
-/// permuted. Draws from `random` alone.
+/// Returns a tensor like the traced ones of one input, which are all defined. Integers and bools
+/// stay in the traced range, because they may be indices, and are only drawn again or permuted.
+/// Uses only the generator `random`.
 at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::Generator& random);
 
-/// Returns the tensor with every element a few steps of its type away; others than floating-point
-/// ones as they are.
+/// Returns the tensor with every element changed by a few ulps; tensors that are not floating-point
+/// are unchanged.
 at::Tensor nudged(const at::Tensor& tensor, at::Generator& random);
 
-/// Returns the tensor with floating-point numbers cut to a thousand at most, either way.
+/// Returns the tensor with floating-point numbers limited to the range -1000 to 1000.
 at::Tensor merely_large(const at::Tensor& tensor);
 
 }  // namespace leapp::rehearse

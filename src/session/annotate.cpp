@@ -48,7 +48,7 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
                          [&](SessionData& data) { return work(data, frame); });
 }
 
-// An open pass between the moment its outputs are known and the moment it is completed.
+// An open pass whose outputs are known but which is not completed yet.
 struct EndingPass {
   std::vector<session::OpenPass::BufferQuery> queries;
   std::vector<session::Declared> buffers;

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kFlag = "True or False";
 constexpr const char* kText = "a string";
 
-// Null stands for what holds without the parameter.
+// Null means the default.
 template <typename T>
 void read(const Metadata::Map& params, const std::string& key, const char* type, auto& into) {
   for (const auto& [name, value] : params) {
@@ -43,7 +43,7 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   const auto it = known.find(*export_with);
   if (it != known.end()) return it->second;
   throw Error(Code::kUnknownBackend,
-              "export_with='" + *export_with + "' is no backend. There are " +
+              "export_with='" + *export_with + "' is not a backend. Choose from " +
                   join_quoted(std::views::keys(known)) + ", and None for a node without a model.");
 }
 
@@ -60,7 +60,7 @@ BackendParams parse_backend_params(Backend backend, const Metadata::Map& params)
       {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
   BackendParams parsed;
-  if (params.empty()) return parsed;  // as of most nodes
+  if (params.empty()) return parsed;  // as for most nodes
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +

@@ -1,4 +1,4 @@
-// What export_with and backend_params may say.
+// Valid values of export_with and backend_params.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,15 @@ enum class Backend { kNone, kTorchScript, kOnnx, kBridgedOnnx, kExportedProgram,
 /// end reads are not included.
 struct BackendParams {
   std::int64_t opset_version = OnnxExportOptions().opset_version;
-  std::optional<bool> optimize = {};  ///< nullopt: as the backend does by itself
+  std::optional<bool> optimize = {};  ///< nullopt: the backend's default
   bool external_data = false;         ///< write the weights of an ONNX model to a separate file
-  std::optional<std::string> fallback = {};    ///< what a node becomes that cannot be C++: "onnx"
-  std::string weights = "float32";             ///< how C++ keeps them: or "bf16", or "int8"
-  std::optional<std::string> model_path = {};  ///< of a model that the user brings along
+  std::optional<std::string> fallback = {};  ///< replacement for a node that cannot be C++: "onnx"
+  std::string weights = "float32";  ///< format of weights in C++: "float32", "bf16" or "int8"
+  std::optional<std::string> model_path = {};  ///< path of the user's own model
   std::string backend =
-      {};  ///< backend of the model: "onnx" or "jit"; "" means by its suffix, .onnx or .pt
-  bool copy_original_model = true;  ///< into the bundle; else that refers to where its files are
+      {};  ///< backend of the model: "onnx" or "jit"; "" selects it by suffix, .onnx or .pt
+  bool copy_original_model =
+      true;  ///< copy it into the bundle; otherwise the bundle refers to its path
 };
 
 /// Returns the backend. Throws Error for an unknown backend or parameter (kValue), listing the
@@ -30,7 +31,7 @@ struct BackendParams {
 Backend parse_backend(const std::optional<std::string>& export_with);
 BackendParams parse_backend_params(Backend backend, const Metadata::Map& params);
 
-/// Returns the parameters of a node, whose annotation was checked.
+/// Returns the parameters of a node whose annotation was already checked.
 BackendParams params_of(const Node& node);
 
 }  // namespace leapp::session

@@ -49,7 +49,8 @@ bool add_operand(BetweenCall& call, const Tag& tag) {
 
 }  // namespace
 
-// Only the shape may change without an operator: elements read as another type are other values.
+// Only the shape may change without an operator: elements that are read as another type are
+// different values.
 TagRef with_shape_of(const at::Tensor& tensor, const TagRef& tag, trace::FrameRef frame) {
   static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
   if (!tag->has_route() || tensor.sizes() == tag->shape) return tag;

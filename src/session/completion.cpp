@@ -89,15 +89,16 @@ void check_outputs_again(SessionData& data, SessionNode& node, const NamedTensor
     };
     data.messages.warn(Code::kLaterPassIgnored, node.name,
                        "node '" + node.name + "' is exported with " + quoted(node.export_with) +
-                           ", as its first pass said: export_with=" + quoted(options.export_with) +
-                           " of a later pass changes nothing",
+                           ", as in its first pass: export_with=" + quoted(options.export_with) +
+                           " in a later pass has no effect",
                        frame);
   }
   if (options.backend_params != node.backend_params) {
-    data.messages.warn(Code::kLaterPassIgnored, node.name,
-                       "the backend_params of node '" + node.name +
-                           "' are those of its first pass: others in a later pass change nothing",
-                       frame);
+    data.messages.warn(
+        Code::kLaterPassIgnored, node.name,
+        "the backend_params of node '" + node.name +
+            "' are those of its first pass. Different ones in a later pass have no effect",
+        frame);
   }
   check_ports_again(node, tensors.size() + options.static_outputs.size());
 }
@@ -168,7 +169,7 @@ void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& ten
   for (NodePort& port : node.inputs) {
     if (port.read) port.age.add(*port.read);
   }
-  // Tag the outputs, and all else that the pass computed.
+  // Tags the outputs and all other results of the pass.
   const TagRef inside = node.pass.inside;
   for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {

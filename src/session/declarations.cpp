@@ -14,8 +14,8 @@
 namespace leapp::session {
 namespace {
 
-// Returns the tensor to hand to the user: another object over the same memory, by which the node's
-// input is recognized, with the autograd history of the original.
+// Returns the tensor for the user: another object over the same memory, which identifies the node's
+// input, with the autograd history of the original.
 at::Tensor handle_for(const at::Tensor& tensor) {
   const trace::Unobserved guard;
   const bool differentiable = tensor.requires_grad() && at::GradMode::is_enabled();
@@ -25,7 +25,7 @@ at::Tensor handle_for(const at::Tensor& tensor) {
 void check_name_is_new(const SessionNode& node, const std::string& name) {
   if (!node.pass.has(name)) return;
   refuse(Code::kDuplicateName, "Duplicate i/o name '" + name + "' in node '" + node.name +
-                                   "': it was given in this pass already. Names must be unique "
+                                   "': it was already used in this pass. Names must be unique "
                                    "within a node; a pass ends with annotate.output_tensors().");
 }
 
@@ -50,7 +50,7 @@ at::Tensor add_input(SessionData& data, SessionNode& node, const TensorSemantics
   Pass& record = node.pass.record;
   record.inputs.resize(node.inputs.size());
   record.recording.inputs.resize(node.inputs.size());
-  // A pass that is not recorded keeps no values, unless it is the only one.
+  // A pass that is not recorded stores no values, unless it is the only pass.
   if (node.pass.recorded || !node.complete()) record.inputs[index] = trace::copy_of(entry.ref);
   record.recording.inputs[index] = {
       entry.name, node.pass.recorded ? data.tape->add_input(handle, node.id) : kNoId};
@@ -123,7 +123,7 @@ void set_state(SessionData& data, SessionNode& node, const TensorSemantics& entr
            subject + " has " + part(port) + ", but the state was declared with " + part(declared));
   }
   state->updated = trace::copy_of(entry.ref);
-  // The value counts as it is now, whatever is written to the tensor later.
+  // Copies the current value, so later writes to the tensor have no effect.
   if (node.pass.recorded) state->after = data.tape->add_snapshot(entry.ref, node.id);
 }
 
@@ -136,7 +136,7 @@ std::vector<at::Tensor> add_buffers(SessionData& data, SessionNode& node,
   for (const TensorSemantics& entry : buffers) {
     describe(entry);
     VarId before = data.tape->use(entry.ref);
-    // A buffer that was made after the node was opened counts as one from outside.
+    // A buffer that was created after the node was opened counts as external.
     if (data.tape->variable(before).origin == trace::Variable::Origin::kResult) {
       before = data.tape->add_outside(entry.ref);
     }

@@ -1,4 +1,4 @@
-// Inputs, states and buffers that annotations declare in an open pass.
+// Declarations of inputs, states and buffers in an open pass.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct AddedInputs {
   std::vector<at::Tensor> handles;
   int begun_pass = 0;  ///< number of the pass that the call began, from 1; 0 if it began none
 };
-/// Makes the node if there is none of that name, and begins its pass if none is under way.
+/// Creates the node if there is none of that name, and begins its pass if none is open.
 AddedInputs add_inputs(SessionData& data, const std::string& node, const NamedTensors& tensors,
                        trace::FrameRef frame);
 

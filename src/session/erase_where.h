@@ -3,7 +3,7 @@
 
 namespace leapp::session {
 
-/// Erases the entries that the condition is true for.
+/// Erases the entries for which the condition holds.
 template <typename Map, typename Condition>
 void erase_where(Map& map, Condition&& condition) {
   for (auto it = map.begin(); it != map.end();) {

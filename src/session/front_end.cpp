@@ -56,7 +56,7 @@ bool may_vary(const at::Tensor& tensor) {
   if (!data->tape.can_hold(tensor)) return false;
   const auto var = data->tape.variable_of(tensor);
   if (!var || trace::is_from_outside(*data->tape, *var)) return true;
-  // Not depends_on(): what is written out in the code comes from outside as well.
+  // Not depends_on(), because literals in the code are also external.
   bool found = false;
   for (const std::int32_t index : trace::slice(*data->tape, {*var})) {
     const trace::Call& call = data->tape->call(index);

@@ -28,7 +28,7 @@ void finish(Session& session, const DynamicIndexViews::Step& step) {
 
 void synchronize_index_views(Session& session,
                              const std::vector<const c10::StorageImpl*>* touched) {
-  thread_local bool running = false;  // the recorder calls this for the copies as well
+  thread_local bool running = false;  // the recorder also calls this for the copies
   if (running || !session.activity().has_index_views) return;
   running = true;
   const auto done = c10::make_scope_exit([] { running = false; });

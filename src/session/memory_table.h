@@ -19,7 +19,7 @@ class MemoryTable {
  public:
   /// Memory that the program created outside of nodes.
   struct Creation {
-    std::int32_t recorded_passes = 0;  ///< of all nodes, when it was created
+    std::int32_t recorded_passes = 0;  ///< number of passes of all nodes at its creation
     /// The memory that it was copied from, directly or through other copies.
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> copy_of = {};
   };
@@ -28,11 +28,11 @@ class MemoryTable {
   MemoryTable();
 
   void set_writer(const at::Tensor& tensor, MemoryUse::Writer writer);
-  /// Returns the pass that last left its state in the tensor's memory, or nullptr.
+  /// Returns the pass that last wrote state to the tensor's memory, or nullptr.
   const MemoryUse::Writer* find_writer(const at::Tensor& tensor) const;
 
   /// Adds a creation. `copied` is the original of a copy, if any. After thousands of such tensors
-  /// the program is no longer followed: the facts only serve messages.
+  /// no more are added, because the facts are used only in messages.
   void add_creation(const at::Tensor& tensor, const at::Tensor& copied,
                     std::int32_t recorded_passes);
   /// Returns nullptr for memory that the program did not create outside of nodes.

@@ -22,7 +22,7 @@ struct Message {
 };
 
 /// Collects messages while the session's lock is held. They are delivered after it is released,
-/// because a log sink or the text of a place may wait for Python's interpreter lock.
+/// because a log sink, or reading a source line, may wait for Python's interpreter lock.
 ///
 /// Not thread-safe: the session's lock guards it.
 class MessageQueue {
@@ -38,8 +38,8 @@ class MessageQueue {
   std::set<std::tuple<Code, const void*, int, std::string>> warned_;
 };
 
-/// Logs remarks and adds warnings to `diagnostics`. Ignores exceptions of a log sink: the caller
-/// whose lock was released did not cause them. No lock may be held.
+/// Logs remarks and adds warnings to `diagnostics`. Ignores exceptions of a log sink, because the
+/// caller did not cause them. No lock may be held.
 void deliver(const std::vector<Message>& messages, Diagnostics& diagnostics);
 
 }  // namespace leapp::session

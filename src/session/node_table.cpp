@@ -20,7 +20,7 @@ SessionNode* NodeTable::find(const std::string& name) {
 
 SessionNode& NodeTable::add(const std::string& name, bool traced) {
   if (const std::string fault = find_node_name_fault(name); !fault.empty()) {
-    refuse(Code::kBadName, "no node can have that name: " + fault);
+    refuse(Code::kBadName, "invalid name of a node: " + fault);
   }
   SessionNode& node = nodes_.emplace_back();
   node.name = name;
@@ -60,7 +60,7 @@ SessionNode& NodeTable::require_open(const std::string& name, const char* call) 
     refuse(Code::kNodeNotOpen, std::string("annotate.") + call + "() for node '" + name +
                                    "', but annotate.input_tensors() was never called for it" +
                                    (node != nullptr ? " in this pass" : "") +
-                                   ". Call annotate.input_tensors() first; open now: " +
+                                   ". Call annotate.input_tensors() first. Open nodes: " +
                                    join_quoted(open_names()) + ".");
   }
   check_thread(*node);

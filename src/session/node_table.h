@@ -25,7 +25,7 @@ class NodeTable {
   SessionNode* find(const std::string& name);
   SessionNode& at(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
   const SessionNode& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-  /// Throws PlacedError if no node can have that name.
+  /// Throws PlacedError if the name is invalid for a node.
   SessionNode& add(const std::string& name, bool traced);
   /// Removes the node that was added last.
   void remove_last() { nodes_.pop_back(); }
@@ -41,7 +41,7 @@ class NodeTable {
   /// another thread; `call` is the annotation that needs it.
   SessionNode& require_open(const std::string& name, const char* call);
 
-  // Functions that are a node (annotate.method) and run now.
+  // Functions of annotate.method that are running.
   void enter_function(const std::string& node) { functions_.push_back(node); }
   void leave_function(const std::string& node);
   /// Returns the node of the innermost running function, or nullptr.
@@ -49,7 +49,8 @@ class NodeTable {
     return functions_.empty() ? nullptr : &functions_.back();
   }
 
-  /// Returns whether the first or the latest pass of a traced node took the tensor's memory in.
+  /// Returns whether the tensor's memory was an input of the first or the latest pass of a traced
+  /// node.
   bool is_input(const at::Tensor& tensor) const;
 
  private:

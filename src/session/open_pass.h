@@ -1,4 +1,4 @@
-// A pass that is under way, and the node that it belongs to.
+// A pass in progress, and its node.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 namespace leapp::session {
 
 struct OpenPass {
-  /// Declared buffers whose present tensors are read when the pass ends.
+  /// Declared buffers whose current tensors are read when the pass ends.
   struct BufferQuery {
     std::size_t first;  ///< index in Pass::buffers of the first of `count` buffers
     std::size_t count;
@@ -21,11 +21,11 @@ struct OpenPass {
   };
 
   bool open = false;
-  bool recorded = false;  ///< operators are recorded; otherwise only inputs and outputs are
-  TagRef inside = {};     ///< tag of the values that it computes and does not output
+  bool recorded = false;  ///< operators are recorded; otherwise only inputs and outputs
+  TagRef inside = {};     ///< tag of its values that are not outputs
   std::thread::id thread = {};
-  /// The record so far. An input that was not given yet has no name; the `updated` tensor of a
-  /// buffer is the tensor itself.
+  /// The record so far. An input without a value has no name yet; the `updated` tensor of a buffer
+  /// is the tensor itself.
   Pass record = {};
   std::map<std::string, trace::FrameRef> input_places = {};  ///< lines that gave the inputs
   std::vector<BufferQuery> buffer_queries = {};
@@ -35,7 +35,7 @@ struct OpenPass {
   bool has(const std::string& name) const;
 };
 
-/// A node, and its pass that is under way.
+/// A node and its open pass.
 struct SessionNode : Node {
   OpenPass pass;
 };

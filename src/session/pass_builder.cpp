@@ -21,14 +21,14 @@ VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantic
                "' was computed in '" + data.nodes.at(other).name +
                "'. Pass it to this node through annotate.input_tensors() first.");
   }
-  // As the result of an operator it can be followed from pass to pass.
+  // The result of an operator can be followed from pass to pass.
   if (node.undecided.count(entry.name) > 0) return data.tape->add_snapshot(entry.ref, node.id);
   const VarId var = known ? *known : data.tape->use(entry.ref);
   if (!depends_on_state(data.tape, node, var)) {
     const char* now_and_then =
-        " In the first pass it did. What a program does in some ticks only, such as computing a "
-        "chunk of actions that later ones consume, is not exported: compute the chunk in a node "
-        "and consume it outside, or keep it and a counter as tensors, chosen by torch.where().";
+        " In the first pass it did. Computation that runs only in some ticks, such as an action "
+        "chunk that later ticks consume, is not exported. Compute the chunk in a node and consume "
+        "it outside, or keep it and a counter in tensors and select with torch.where().";
     refuse(Code::kNotTraced,
            not_traced_text(node.name, entry.name) + (node.complete() ? now_and_then : ""));
   }
@@ -44,7 +44,7 @@ void record_buffers(trace::Tape& tape, Pass& pass) {
   }
 }
 
-// Records the memory from outside that the pass used: it may hold state, or be shared with other
+// Records the external memory that the pass used: it may contain state, or be shared with other
 // nodes.
 void record_memory(SessionData& data, const SessionNode& node,
                    const std::vector<std::int32_t>& calls, Pass& pass) {
@@ -77,7 +77,7 @@ void record_memory(SessionData& data, const SessionNode& node,
     const at::Tensor& held = tape.variable(root).held;
     const bool written = store.last_write >= pass.recording.first_call &&
                          (store.node == node.id || store.node == kNoId);
-    // A node that runs later may write memory that a first pass only reads; in later passes its
+    // A node that runs later may write memory that a first pass only reads; in later passes, its
     // writer is known.
     if (node.complete() && !written && data.memory.find_writer(held) == nullptr) return;
     add(root, "", written ? held : at::Tensor());
@@ -87,14 +87,14 @@ void record_memory(SessionData& data, const SessionNode& node,
   }
 }
 
-// Describes a tensor from outside, and its variables in earlier passes.
+// Describes an external tensor and its variables in earlier passes.
 OutsideRead outside_read(SessionData& data, const SessionNode& node, VarId var) {
   OutsideRead read;
   read.var = var;
   trace::Variable& variable = data.tape->variable(var);
   auto object = variable.impl.lock();
   const at::Tensor tensor = object ? at::Tensor(std::move(object)) : variable.held;
-  // Its value is needed when the program may have released it.
+  // Its value is needed if the program may have released it.
   if (!variable.held.defined() && tensor.defined()) variable.held = trace::alias_of(tensor);
   TagRef tag = data.tags.find(tensor);
   if (tag && tag->dtype == tensor.scalar_type()) {

@@ -15,13 +15,12 @@ bool gives_an_input_again(const SessionNode& node, const NamedTensors& inputs,
 }
 
 void drop_interrupted_pass(SessionData& data, SessionNode& node, trace::FrameRef frame) {
-  data.messages.warn(
-      Code::kIncomplete, node.name,
-      "pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
-          "' was begun here before and never completed, so it counts for nothing. Where an "
-          "exception may leave a node, call annotate.abandon('" +
-          node.name + "').",
-      frame);
+  data.messages.warn(Code::kIncomplete, node.name,
+                     "pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
+                         "' was begun here but not completed, so LEAPP dropped it. If an exception "
+                         "can interrupt the node, call annotate.abandon('" +
+                         node.name + "').",
+                     frame);
   drop_pass(data, node);
 }
 

@@ -1,4 +1,4 @@
-// An error found while the session's lock is held.
+// An error that was found while the session's lock was held.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace leapp::session {
 
-/// An error whose place is not text yet. Turning a place into text may need Python's interpreter
-/// lock, so it waits until the session's lock is released: see locked() in session_lock.h.
+/// An error whose source line is not text yet. Reading the line may need Python's interpreter lock,
+/// so it is done after the session's lock is released: see locked() in session_lock.h.
 struct PlacedError {
   Code code = Code::kUsage;
   std::string text;

@@ -11,21 +11,21 @@
 namespace leapp::session {
 namespace {
 
-// Returns why the tensor has no type, shape and dense elements, as a port needs; empty if it has.
-// Called for each port in each pass, so text is made for faults alone.
+// Returns why the tensor lacks the type, shape or dense elements of a port; empty if it is valid.
+// Called for each port in each pass, so it creates text only for faults.
 std::string find_dense_fault(const at::Tensor& tensor) {
   if (trace::is_wrapped(tensor)) {
-    return "a value inside of torch.vmap() or another transform of torch.func, which has no "
-           "elements of its own. Annotate outside of the transform: its inputs before, what it "
-           "returns after.";
+    return "a value inside torch.vmap() or another transform of torch.func, which has no elements "
+           "of its own. Annotate the inputs of the transform before the call, and its results "
+           "after it.";
   }
   if (tensor.is_meta()) {
-    return "on the meta device, where tensors have no elements. Make it on a device that has.";
+    return "on the meta device, where tensors have no elements. Create it on another device.";
   }
   if (tensor.layout() == at::kStrided || tensor.layout() == at::kMkldnn) return {};
   return c10::str(
       "a tensor of layout ", tensor.layout(),
-      "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.");
+      "; only dense tensors can be ports. Pass .to_dense(), or its values and indices separately.");
 }
 
 void require_contract(const Port& port) {
@@ -40,7 +40,7 @@ void require_contract(const Port& port) {
 
 NodePort describe(const TensorSemantics& entry) {
   if (const std::string fault = find_port_name_fault(entry.name); !fault.empty()) {
-    refuse(Code::kBadName, "no port can have that name: " + fault);
+    refuse(Code::kBadName, "invalid name of a port: " + fault);
   }
   require(entry.ref.defined(), Code::kPayload, "port '" + entry.name + "' has no tensor");
   if (const std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
@@ -70,12 +70,11 @@ NodePort& match_port(const Node& node, std::vector<NodePort>& ports, const NodeP
     refuse_new_signature(node, text + ". Use another node name for another signature.");
   }
   if (port.semantics != Semantics{} && port.semantics != known->semantics) {
-    messages.warn(
-        Code::kLaterPassIgnored, node.name,
-        std::string(side) + " '" + port.name + "' of node '" + node.name +
-            "' has another kind, element names or extra keys than in the first pass: the bundle "
-            "has those of the first pass",
-        frame);
+    messages.warn(Code::kLaterPassIgnored, node.name,
+                  std::string(side) + " '" + port.name + "' of node '" + node.name +
+                      "' has a different kind, element names or extra keys than in the first pass. "
+                      "The bundle uses those of the first pass",
+                  frame);
   }
   return *known;
 }

@@ -1,4 +1,4 @@
-// Ports as annotations describe them.
+// Ports as described by annotations.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace leapp::session {
 
-/// Returns the port of one entry of a payload. Throws PlacedError if it cannot be a port: a bad
-/// name or extra key, or a tensor without dense elements.
+/// Returns the port of one entry of a payload. Throws PlacedError for an invalid name or extra key,
+/// or for a tensor without dense elements.
 NodePort describe(const TensorSemantics& entry);
 
 /// Returns "'h' float32 [1, 4]".

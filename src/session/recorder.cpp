@@ -23,11 +23,11 @@ struct PendingCall : SeenCall {
   std::vector<at::Tensor> written_tensors = {};
   NodeId node = kNoId;
   bool random = false;
-  TagRef tag = {};  // of the first argument that came from a node
+  TagRef tag = {};  // tag of the first argument that came from a node
   std::shared_ptr<const BetweenCall> replayable = {};
   std::vector<std::pair<at::Tensor, TagRef>> partly_written = {};
   std::optional<trace::SizeQuestion> sizes = {};
-  at::Tensor copied = {};  // the tensor that the results are copies of
+  at::Tensor copied = {};  // the tensor of which the results are copies
 };
 
 VarId note_argument(SessionData& data, PendingCall& call, const at::Tensor& tensor,
@@ -38,8 +38,7 @@ VarId note_argument(SessionData& data, PendingCall& call, const at::Tensor& tens
   if (node == kNoId) {
     const auto tag = data.tags.find(tensor);
     if (tag && !call.tag && !overwritten) call.tag = tag;
-    // On a tape that nodes share, a closed node's results are as much from outside as other
-    // tensors.
+    // On a tape that several nodes share, the results of a closed node count as external.
     const std::int32_t maker = data.tape->variable(var).call;
     const bool outside = !known || (maker >= 0 && data.tape->call(maker).node != kNoId);
     if (tag && outside)
@@ -91,22 +90,21 @@ void note_escapes(SessionData& data, const PendingCall& call) {
     data.messages.warn(
         Code::kRandomOutside, "",
         name +
-            " turns random numbers into a number or a choice of branch while a node is open: "
-            "what was drawn now is exported as a constant. Use a deterministic policy for "
-            "export, or pass the draw through annotate.input_tensors().",
+            " converts random numbers to a Python number or a branch while a node is open. The "
+            "numbers drawn now are exported as a constant. Use a deterministic policy for the "
+            "export, or pass them through annotate.input_tensors().",
         call.frame);
   }
   const bool branch = call.traits.escape == trace::Escape::kBranch;
   note_escape(
       data, var, call.node, call.frame, branch ? Code::kBranch : Code::kNumber,
-      name + (branch
-                  ? " turns a traced tensor into True or False: the branch taken now is the only "
-                    "one that is exported. Use torch.where() to keep the choice in the model."
-                  : " turns a traced tensor into a number: whatever is computed from it is "
-                    "exported as a constant. Keep it a tensor to keep it in the model."));
+      name + (branch ? " converts a traced tensor to True or False. Only the branch taken now is "
+                       "exported. Use torch.where() to keep the choice in the model."
+                     : " converts a traced tensor to a number. Results computed from this number "
+                       "are exported as constants. Keep it a tensor to keep it in the model."));
 }
 
-// Called before an operator while recorded passes are under way.
+// Called before an operator while recorded passes are open.
 void note_recorded(SessionData& data, PendingCall& call) {
   note_arguments(data, call);
   const c10::IValue* arguments = call.arguments().data();
@@ -124,7 +122,7 @@ void note_recorded(SessionData& data, PendingCall& call) {
   call.random = call.traits.is_random(call.stack);
 }
 
-// Called before an operator while no recorded pass is under way.
+// Called before an operator while no recorded pass is open.
 void note_outside_nodes(SessionData& data, PendingCall& call) {
   for (std::size_t i = 0; i < call.arguments().size(); ++i) {
     trace::for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
@@ -157,9 +155,9 @@ bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn)
   return false;
 }
 
-// Forgets random numbers that are overwritten before anything reads them, such as the initial
-// weights of a layer whose trained weights are loaded next. The call overwrites its tensors
-// completely; tensors that are only a part of their memory do not count.
+// Drops random numbers that are overwritten before anything reads them, such as the initial weights
+// of a layer that loads its trained weights next. The call overwrites its tensors completely;
+// tensors that are only a part of their memory do not count.
 void forget_overwritten_draws(SessionData& data, const PendingCall& call) {
   for (const at::Tensor& tensor : call.written_tensors) {
     const auto var = fills_memory(tensor) ? data.tape->find(tensor) : std::nullopt;
@@ -171,7 +169,7 @@ void forget_overwritten_draws(SessionData& data, const PendingCall& call) {
   }
 }
 
-// Records random numbers that no traced value influences as values from outside.
+// Records random numbers that no traced value influences as external values.
 void record_draw(SessionData& data, const PendingCall& call) {
   const auto add = [&](const at::Tensor& drawn) {
     const VarId var = data.tape->add_outside(drawn, true);
@@ -187,11 +185,12 @@ void record_draw(SessionData& data, const PendingCall& call) {
   }
 }
 
-// Called after an operator while recorded passes are under way.
+// Called after an operator while recorded passes are open.
 void record_call(SessionData& data, PendingCall& call) {
   if (!call.traits.returns_tensors && !call.traits.mutates) return;
   if (call.traits.uninitialized) {
-    // torch.tensor([..]) and others allocate memory here and fill it without an operator.
+    // torch.tensor([..]) and others allocate memory with this operator and fill it without an
+    // operator.
     trace::for_each_tensor(call.results(),
                            [&](const at::Tensor& made) { data.tape->add_outside(made, true); });
     return;
@@ -207,7 +206,7 @@ void record_call(SessionData& data, PendingCall& call) {
   const VarId lengths = call.traits.counts_lengths ? call.noted[1].var : kNoId;
   tape.append(call.op, call.frame, call.node, call.noted, call.written, call.results());
   if (lengths != kNoId && call.results()[1].isTensor()) {
-    // The number of sequences at each step depends on their lengths alone.
+    // The number of sequences at each step depends only on their lengths.
     tape.variable(*tape.find(call.results()[1].toTensor())).node = tape.variable(lengths).node;
   }
   if (call.sizes) data.sizes_vary = call.sizes->note(tape) || data.sizes_vary;
@@ -231,7 +230,7 @@ void before_call(SessionData& data, PendingCall& call) {
   }
 }
 
-// Tags the whole tensor after a copy to a view of it: obs[:, 3:6] = velocity.
+// Tags the whole tensor after a copy to a view of it, as in obs[:, 3:6] = velocity.
 void note_copy_to_part(SessionData& data, const PendingCall& call) {
   if (!call.tag || call.tag->port.empty() || !call.traits.only_copies) return;
   for (const at::Tensor& part : call.written_tensors) {
@@ -274,7 +273,8 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   const trace::OpTraits& own_traits = trace::traits_of(op);
   own_traits.type_lists(op, stack);
   const trace::UndeclaredWrite hidden = own_traits.undeclared_write(*stack);
-  // The casts of autocast come back as operators, as do the parts of a composite operator.
+  // The casts of autocast reach the recorder as operators, and so do the parts of a composite
+  // operator.
   if (keys.has_any(c10::autocast_dispatch_keyset) || hidden == trace::UndeclaredWrite::kInside) {
     trace::redispatch_below(op, keys, stack);
     return;
@@ -288,7 +288,7 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     });
     synchronize_index_views(session_, &touched);
   }
-  // The operator itself runs. The one that is recorded declares all that it writes.
+  // Runs the operator itself, but records the variant that declares all its writes.
   const bool swaps = hidden == trace::UndeclaredWrite::kItself;
   const c10::OperatorHandle& noted = swaps ? trace::batch_norm_that_declares_its_write() : op;
   const trace::OpTraits& traits = swaps ? trace::traits_of(noted) : own_traits;

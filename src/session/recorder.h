@@ -6,7 +6,7 @@
 
 namespace leapp::session {
 
-/// Sees each operator of a thread that took part in the session. While a recorded pass is under way
+/// Observes each operator of a thread that took part in the session. While a recorded pass is open,
 /// it appends the call to the tape; outside of nodes it follows the tags of outputs. It takes the
 /// session's lock before and after an operator, never while the operator runs.
 class Recorder final : public trace::Observer {

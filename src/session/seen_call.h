@@ -12,11 +12,11 @@
 
 namespace leapp::session {
 
-/// Refers to the stack, which ends with the arguments before the operator runs and with the results
+/// Refers to the stack, whose top is the arguments before the operator runs and the results
 /// afterwards.
 struct SeenCall {
   const trace::OpTraits& traits;
-  const c10::OperatorHandle& op;  ///< the operator that is recorded
+  const c10::OperatorHandle& op;  ///< the variant that is recorded
   const torch::jit::Stack& stack;
   trace::FrameRef frame = {};
 

@@ -33,7 +33,7 @@ std::filesystem::path directory_for(const StartOptions& options) {
   require(!last.empty() && last != "." && last != "..", Code::kBadName,
           "leapp.start() needs a name for the graph, found '" + options.name + "'");
   const std::string fault = find_node_name_fault(last);
-  require(fault.empty(), Code::kBadName, "leapp.start(): no graph can have that name: " + fault);
+  require(fault.empty(), Code::kBadName, "leapp.start(): invalid name of a graph: " + fault);
   // Absolute, because the program may change its working directory before it compiles.
   std::error_code failure;
   std::filesystem::path folder =
@@ -60,8 +60,8 @@ void check_may_stop(const SessionData& data) {
                "' was created but never completed, so the session stays active. Call "
                "annotate.output_tensors('" +
                node.name + "', ..), or annotate.abandon('" + node.name +
-               "') to drop what was begun here, then leapp.stop() again; leapp.start() drops the "
-               "whole session.",
+               "') to drop the pass that was begun here, then leapp.stop() again. leapp.start() "
+               "drops the whole session.",
            node.pass.record.opened_at);
   }
 }
@@ -69,14 +69,14 @@ void check_may_stop(const SessionData& data) {
 void drop_open_passes(SessionData& data) {
   for (SessionNode& node : data.nodes) {
     if (!node.pass.open) continue;
-    // A loop that observes at the end of each step leaves an observation that is never used.
+    // A loop that observes at the end of each step leaves an unused observation.
     data.messages.remark("Pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
-                         "' was begun and not completed; it counts for nothing");
+                         "' was begun but not completed, so LEAPP dropped it");
     drop_pass(data, node);
   }
 }
 
-// Writes are not observed any more, and a program that goes on will write to its state.
+// Writes are no longer observed, but the program may continue to write to its state.
 void freeze_memory(SessionData& data, Pass& pass) {
   for (MemoryUse& use : pass.memory) {
     if (use.after) use.after->freeze();
@@ -97,7 +97,8 @@ void end_session(SessionData& data) {
   }
   data.tape.close();
   data.memory.clear_creations();
-  // Logged here and not when a pass ends: writing a line takes longer than an operator.
+  // Logged here and not at the end of each pass, because writing a line takes longer than an
+  // operator.
   for (const SessionNode& node : data.nodes) {
     data.messages.remark("Node '" + node.name +
                          "': " + count(static_cast<std::size_t>(node.completed), "pass", "passes"));
@@ -151,7 +152,7 @@ std::filesystem::path Session::folder() {
 void Session::start(const StartOptions& options, FrontEnd* front_end) {
   require(trace::can_observe(), Code::kObserverTaken,
           "leapp.start(): another copy of LEAPP, or another tool that observes PyTorch's operators "
-          "(TESTING_ONLY_GenericMode), is loaded in this process, and there can be one only");
+          "(TESTING_ONLY_GenericMode), is active in this process, but only one is possible");
   require(options.max_cached_io >= 0, Code::kWrongValue,
           "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
   const std::filesystem::path folder = directory_for(options);
@@ -172,11 +173,10 @@ void Session::start(const StartOptions& options, FrontEnd* front_end) {
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   trace::set_observer(recorder_.get());
   if (was_active) {
-    data->messages.warn(
-        Code::kSessionDropped, "",
-        "leapp.start() was called while a session was active: what it had traced is dropped. Call "
-        "leapp.stop() first.",
-        frame);
+    data->messages.warn(Code::kSessionDropped, "",
+                        "leapp.start() was called while a session was active, so its traced passes "
+                        "are dropped. Call leapp.stop() first.",
+                        frame);
   }
   data->messages.remark("Tracing '" + folder.filename().string() + "' into " + folder.string());
 }
@@ -211,7 +211,8 @@ using session::Session;
 
 void session::start(const StartOptions& options, FrontEnd* front_end) {
   require(shadowing == nullptr, Code::kNotShadowed,
-          "leapp.start(): a shadow run is on, and annotations cannot serve both; end it first.");
+          "leapp.start(): a shadow run is active. Annotations cannot serve both; end the shadow "
+          "run first.");
   Session::instance().start(options, front_end);
   warm_up();
 }

@@ -1,8 +1,8 @@
 // The tracing session of the process.
 //
-// It has a life (start, stop), a recorder that sees operators, and data that only a SessionLock
-// reaches. What it leaves behind are records (session/record): nodes with their passes, which
-// nothing changes once a pass is complete.
+// It has a lifetime (start, stop), a recorder that observes operators, and data that only a
+// SessionLock gives access to. Its results are records (session/record): nodes with their passes,
+// which are immutable after a pass is complete.
 #pragma once
 
 #include <atomic>
@@ -30,38 +30,38 @@ class Session {
   /// to its recorder when the process ends.
   static Session& instance();
 
-  /// Makes a session of its own, which annotations do not use: see warm_up.h.
+  /// Creates a separate session, which annotations do not use: see warm_up.h.
   Session();
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins to trace; drops what was traced before. `front_end` may be null; otherwise it must live
-  /// until detach_front_end() or the next start(). Throws Error if the options are wrong or the
-  /// directory cannot be written.
+  /// Begins to trace. Drops the passes of an earlier session. `front_end` may be null; otherwise it
+  /// must live until detach_front_end() or the next start(). Throws Error if the options are wrong
+  /// or the directory cannot be written.
   void start(const StartOptions& options, FrontEnd* front_end);
-  /// Ends tracing; the records stay. Throws Error if a node is in its first pass.
+  /// Ends tracing and keeps the records. Throws Error if a node is in its first pass.
   void stop();
-  /// Ends tracing, if the session is active, and forgets the records.
+  /// Ends tracing, if the session is active, and drops the records.
   void drop() noexcept;
-  /// Costs one load.
+  /// Returns whether the session is active. Costs a memory load.
   bool active() const noexcept { return activity_.active.load(std::memory_order_acquire); }
   /// Returns the front end of the last start(), or nullptr. Call it without a SessionLock.
   FrontEnd* front_end() const noexcept { return front_end_.load(std::memory_order_acquire); }
   void detach_front_end() noexcept { front_end_ = nullptr; }
   const Activity& activity() const noexcept { return activity_; }
-  /// Returns the observer of its operators.
+  /// Returns the observer of the session's operators.
   trace::Observer& recorder() noexcept;
 
-  // For compile_graph(), which runs after stop() and on one thread.
+  // For compile_graph(), which runs after stop() on one thread.
   bool started_once();
-  /// Returns the nodes stay valid, and do not change, until the next start().
+  /// Returns the nodes, which stay valid and unchanged until the next start().
   std::vector<const Node*> nodes();
   StartOptions options();
   std::string graph_name();
   std::filesystem::path folder();
   void flush_log() { log_file_.flush(); }
-  /// Returns the messages since the last start(). Must not be added to while a SessionLock is held.
+  /// Returns the messages since the last start(). Do not add messages while a SessionLock is held.
   Diagnostics& diagnostics() noexcept { return diagnostics_; }
 
  private:

@@ -1,4 +1,4 @@
-// Everything that a session knows while it traces.
+// All data of a tracing session.
 #pragma once
 
 #include <filesystem>
@@ -14,8 +14,8 @@
 
 namespace leapp::session {
 
-/// The data that the functions of this layer work on. Reachable only through a SessionLock; while
-/// one is held nothing may call into Python or log, so messages go into the queue.
+/// The data that the functions of this layer work on. Accessible only through a SessionLock. While
+/// one is held, no code may call into Python or log, so messages are queued.
 struct SessionData {
   bool active = false;
   StartOptions options = {};
@@ -25,11 +25,11 @@ struct SessionData {
   OpenTape tape = {};
   TagTable tags = {};
   MemoryTable memory = {};
-  /// Branches outside of nodes that outputs of a node decided. They are reported if a node reads
-  /// that node's output: a program may branch on its last outputs.
+  /// Branches outside of nodes on outputs of a node. They are reported if a node reads another
+  /// output of that node; a program may branch on its last outputs.
   std::multimap<NodeId, Detour> branches = {};
-  std::int32_t recorded_passes = 0;  ///< of all nodes
-  bool sizes_vary = false;           ///< traced values decided some size
+  std::int32_t recorded_passes = 0;  ///< number of passes of all nodes
+  bool sizes_vary = false;           ///< traced values decided a size
   MessageQueue messages = {};
 };
 

@@ -1,4 +1,4 @@
-// The only way to a session's data.
+// Access to a session's data.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace leapp::session {
 
-/// Holds the session's mutex and hides the thread's operators from the recorder, which would wait
-/// for the mutex. When it is released it publishes the session's activity, then delivers the
-/// queued messages.
+/// Locks the session's mutex and hides the thread's operators from the recorder, which would
+/// otherwise wait for the mutex. On release it publishes the session's activity and then delivers
+/// the queued messages.
 class SessionLock {
  public:
   explicit SessionLock(Session& session = Session::instance());
@@ -31,8 +31,8 @@ class SessionLock {
   std::optional<Guarded<SessionData>::Access> access_;
 };
 
-/// Runs `work` on the session's data. Turns a PlacedError into an Error that begins with the user's
-/// line, which is `frame` if the error has no place of its own.
+/// Runs `work` on the session's data. Converts a PlacedError to an Error that begins with the
+/// user's line, which is `frame` if the error has no line.
 template <typename Work>
 auto locked(Session& session, trace::FrameRef frame, Work&& work) {
   try {

@@ -21,7 +21,7 @@ class Shadowing {
   virtual void abandon(const std::string& node) noexcept = 0;
 };
 
-/// The active shadow run, or nullptr. It must outlive its registration.
+/// The active shadow run, or nullptr. Must outlive its registration.
 inline std::atomic<Shadowing*> shadowing = nullptr;
 
 }  // namespace leapp::session

@@ -8,7 +8,7 @@
 namespace leapp::session {
 namespace {
 
-constexpr std::size_t kMaxDetours = 4;  // a message names no more
+constexpr std::size_t kMaxDetours = 4;  // messages name at most this many operators
 
 }  // namespace
 
@@ -61,7 +61,7 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   const auto by_region = by_region_.find(*region);
   if (by_region == by_region_.end()) return nullptr;
   const Entry& entry = *by_region->second;
-  // A NumPy round trip makes a new storage, with a version counter of its own.
+  // A NumPy round trip creates a new storage with its own version counter.
   const bool same_storage = entry.storage->_unsafe_get_target() == trace::memory_of(tensor);
   const bool holds = same_storage ? entry.holds_for(tensor) : !entry.is_gone();
   return holds ? entry.tag : nullptr;
@@ -81,7 +81,7 @@ void TagTable::set_detour(const Tag& source, const at::Tensor& result, Detour de
 std::vector<std::pair<at::Tensor, TagRef>> TagTable::forget_memory(const at::Tensor& tensor) {
   std::vector<std::pair<at::Tensor, TagRef>> kept;
   if (empty() || !tensor.has_storage()) return kept;
-  // By address: an array of the same memory has a storage of its own.
+  // By address, because an array over the same memory has its own storage.
   const Region written = extent_of(tensor);
   const std::uintptr_t first = written.begin - std::min(written.begin, longest_region_);
   auto it = by_region_.lower_bound({first, 0});

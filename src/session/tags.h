@@ -1,10 +1,10 @@
 // The origin of tensors: which node output them, and which operators changed them since.
 //
 // The tag of an output belongs to its data: to the tensor object and, for a contiguous tensor, to
-// the bytes that it covers. So it survives views, detach() and NumPy round trips; copies (clone,
-// to, copy_) pass it on explicitly. Values that a node computed without outputting them are tagged
-// by object only: there are many, and they seldom leave the node. An operator that changes the
-// value leaves a tag with a detour, which messages name.
+// its bytes. So it survives views, detach() and NumPy round trips; copies (clone, to, copy_)
+// transfer it explicitly. Values that a node computed without outputting them are tagged by object
+// only: there are many, and they rarely leave the node. An operator that changes the value is added
+// to the tag, and messages name it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,12 +26,12 @@ namespace leapp::session {
 struct Tag {
   trace::NodeId node = trace::kNoId;
   std::string port;                  ///< empty: computed inside the node, but not an output of it
-  std::vector<Detour> detours = {};  ///< empty: exactly the value that the node output
+  std::vector<Detour> detours = {};  ///< empty: exactly the value of the output
   int pass = 0;                      ///< pass of the node that output it, from 0
   /// The last call of its route, if all calls can be replayed.
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;             ///< index among the tensors that the call returned
-  Shape shape = {};                   ///< of that tensor, or of the output
+  Shape shape = {};                   ///< shape of that tensor, or of the output
   at::ScalarType dtype = at::kFloat;  ///< likewise
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
@@ -53,7 +53,7 @@ class TagTable {
   bool empty() const noexcept { return by_impl_.empty() && by_region_.empty(); }
 
   /// Tags the result of an operator outside of nodes that read or wrote a value tagged `source`.
-  /// `call` is null if the operator cannot be replayed; `index` is the result's among those of the
+  /// `call` is null if the operator cannot be replayed; `index` is the index of the result in the
   /// call.
   void set_detour(const Tag& source, const at::Tensor& result, Detour detour,
                   std::shared_ptr<const BetweenCall> call, std::size_t index);
@@ -62,17 +62,17 @@ class TagTable {
   /// their elements, as after `action[0] = 0`, with the tags that they had.
   std::vector<std::pair<at::Tensor, TagRef>> forget_memory(const at::Tensor& tensor);
 
-  /// Notes that an open pass that is not recorded took a tagged tensor in: `handle` is a value of
-  /// that node until leave(), whichever node output it. The caller keeps the handle alive.
+  /// Records that an open pass that is not recorded received a tagged tensor: until leave(),
+  /// `handle` is a value of that node. The caller keeps the handle alive.
   void enter(const at::Tensor& handle, TagRef inside);
   void leave(const at::Tensor& handle);
-  /// Does the same as find(), including inputs of open passes.
+  /// Returns the tag of a tensor like find(), including inputs of open passes.
   TagRef find_inside(const at::Tensor& tensor) const;
 
  private:
   struct Entry {
     TagRef tag;
-    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // both keep addresses from being reused
+    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // prevents the reuse of both addresses
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
     std::int64_t version;
     c10::DimVector sizes;

@@ -24,7 +24,7 @@ void warm_up() {
     x = add_inputs(*data, "warm_up", {{"x", one}}, {}).handles.front();
   }
   const trace::Observing observing(session.recorder());
-  // The operators of a typical policy.
+  // Typical operators of a policy.
   const at::Tensor observed = at::cat({at::div(at::sub(x, one), one), one});
   const at::Tensor y = at::clamp(at::linear(observed, one, one), -1, 1);
   const SessionLock data(session);

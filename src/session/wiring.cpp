@@ -11,10 +11,10 @@ namespace leapp::session {
 namespace {
 
 // Refuses a value that another open node has computed: a bundle runs one node after the other, so
-// no wire could carry it.
+// no wire can carry it.
 void refuse_open_value(SessionData& data, const SessionNode& node, const NodePort& port,
                        const at::Tensor& tensor) {
-  // Skipped unless nodes are nested: looking a tensor up adds it to the tape.
+  // Skipped unless nodes are nested, because looking up a tensor adds it to the tape.
   const bool nested = std::ranges::any_of(
       data.nodes, [&](const SessionNode& other) { return other.pass.open && other.id != node.id; });
   const auto var = nested ? data.tape.variable_of(tensor) : std::nullopt;
@@ -24,27 +24,27 @@ void refuse_open_value(SessionData& data, const SessionNode& node, const NodePor
   const std::string& other = data.nodes.at(owner).name;
   refuse(Code::kMixedNodes,
          "input '" + port.name + "' of node '" + node.name + "' is a value inside node '" + other +
-             "', which is still open: a bundle runs one node after the other. Close '" + other +
-             "' with annotate.output_tensors() first and pass its output on, or let the outer one "
-             "of two nested functions alone be a node.");
+             "', which is still open. A bundle runs one node after the other. Close '" + other +
+             "' with annotate.output_tensors() first and pass its output, or annotate only the "
+             "outer one of two nested functions.");
 }
 
-// Warns of branches that depended on the tag's node: they may have decided what this node receives.
+// Warns of branches that depended on the tag's node: they may have decided the value that this node
+// receives.
 void warn_of_branches(SessionData& data, const SessionNode& node, const Tag& tag) {
   const auto [first, last] = data.branches.equal_range(tag.node);
   for (auto it = first; it != last; ++it) {
-    data.messages.warn(
-        Code::kBranch, node.name,
-        it->second.op + " turns what node '" + data.nodes.at(tag.node).name +
-            "' put out into True or False outside of nodes: the branch taken now is the only "
-            "one that is exported. Choose with torch.where(), or inside a node.",
-        it->second.frame);
+    data.messages.warn(Code::kBranch, node.name,
+                       it->second.op + " turns what node '" + data.nodes.at(tag.node).name +
+                           "' returned to True or False outside any node. Only the branch taken "
+                           "now is exported. Use torch.where(), or choose inside a node.",
+                       it->second.frame);
   }
   data.branches.erase(first, last);
 }
 
-// Returns the output that the input receives unchanged, if it does; otherwise warns or keeps the
-// route.
+// Returns the output that the input receives unchanged, if there is one; otherwise warns or stores
+// the route.
 std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& port,
                                 const at::Tensor& tensor, trace::FrameRef frame) {
   refuse_open_value(data, node, port, tensor);
@@ -55,23 +55,23 @@ std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& 
   const auto here = [&] { return node.name + "/" + port.name; };
   const NodePort* output = find_port(from.outputs, tag->port);
   if (tag->port.empty()) {
-    data.messages.warn(
-        Code::kNotAnOutput, node.name,
-        here() + " comes from a value computed inside node '" + from.name +
-            "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
-            from.name + "'.",
-        frame);
+    data.messages.warn(Code::kNotAnOutput, node.name,
+                       here() + " is computed from a value inside node '" + from.name +
+                           "' that is not one of its outputs, so no wire connects them. Add it to "
+                           "the outputs of '" +
+                           from.name + "'.",
+                       frame);
   } else if (tag->exact() && output->dtype != port.dtype) {
     data.messages.warn(Code::kReshapedWire, node.name,
                        here() + " holds the data of " + from.name + "/" + tag->port +
                            " in another type (" + describe(*output) + " became " + describe(port) +
-                           "), so nothing connects them. Reinterpret it inside a node.",
+                           "), so no wire connects them. Reinterpret it inside a node.",
                        frame);
   } else if (tag->exact() && output->shape == port.shape) {
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};
   } else {
-    // compile_graph() decides whether the route becomes part of a node: it knows all passes.
+    // compile_graph(), which knows all passes, decides if the route becomes part of a node.
     node.pass.record.between.push_back(
         make_between(data.nodes, port.name, *with_shape_of(tensor, tag, frame), frame));
   }
@@ -93,15 +93,15 @@ void connect(SessionData& data, SessionNode& node, NodePort& port, const at::Ten
     return id ? data.nodes.at(id->node).name + "/" + id->port : std::string("outside the graph");
   };
   refuse_new_signature(node, "input '" + port.name + "' came from " + name_of_source(port.source) +
-                                 " before and now comes from " + name_of_source(source) +
+                                 " before, and now from " + name_of_source(source) +
                                  ". A port has one source.");
 }
 
 void mirror_tags(SessionData& data, const at::Tensor& source, const at::Tensor& target) {
   if (!trace::same_value(source, target)) {
     refuse(Code::kMirrorMismatch,
-           "mirror_leapp_tags(): source and target do not match. It is for a target that holds "
-           "exactly the source's values after a copy.");
+           "mirror_leapp_tags(): source and target do not match. Call it only if the target "
+           "contains exactly the source's values, as after a copy.");
   }
   if (const auto tag = data.tags.find(source)) data.tags.set(target, tag);
   if (data.tape.owner_of(source) != kNoId) {

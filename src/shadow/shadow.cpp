@@ -11,7 +11,7 @@ Shadow::Shadow(const std::filesystem::path& yaml, const ShadowOptions& options)
   require(!is_active(), Code::kNotShadowed,
           "a shadow run cannot begin while a session is tracing: call leapp.stop() first.");
   require(session::shadowing == nullptr, Code::kNotShadowed,
-          "a shadow run is on already, and there is one at a time: end it first.");
+          "another shadow run is active, but only one is possible at a time. End it first.");
   session::shadowing = run_.get();
 }
 

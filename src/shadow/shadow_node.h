@@ -20,10 +20,10 @@ namespace leapp::shadow {
 /// The model and the executor, which runs it, must outlive it. Guarded by the run's lock.
 class ShadowNode {
  public:
-  /// The index of an output, and the program's value of it.
+  /// The index of an output, and the program's value for it.
   using ExpectedOutput = std::pair<std::size_t, at::Tensor>;
 
-  /// Origin of an input's value in the pass under way.
+  /// Origin of an input's value in the current pass.
   enum class Given : std::uint8_t { kNothing, kInput, kState };
 
   /// Shadows the model with that index in the bundle.
@@ -36,7 +36,8 @@ class ShadowNode {
 
   /// Begins a pass without any input.
   void open();
-  /// Sets an input to the program's value. A value that does not fit the port becomes `misfit`.
+  /// Sets an input to the program's value. A value that does not match the port is stored in
+  /// `misfit`.
   void give(std::size_t input, const at::Tensor& value, Given as);
   void set_input(std::size_t input, const Tensor& value);
   const Tensor& input(std::size_t input) const { return executor_->input({index_, input}); }
@@ -46,24 +47,24 @@ class ShadowNode {
     return {expected_.data(), expected_count_};
   }
 
-  /// Runs the model on the present inputs. Its outputs count from commit() on.
+  /// Runs the model on the current inputs. Its outputs take effect at commit().
   Result<void> run() noexcept { return executor_->run(index_); }
   void commit() noexcept { executor_->commit(index_); }
   const Tensor& result(std::size_t output) const { return executor_->result({index_, output}); }
-  /// Committed runs since the reset.
+  /// Returns the number of committed runs since the reset.
   std::uint64_t runs() const noexcept { return executor_->runs(index_); }
   void forget_runs() noexcept { executor_->forget(index_); }
   PortIndex at(std::size_t port) const noexcept { return {index_, port}; }
 
   ShadowNodeReport report;
   std::vector<Given> given;                ///< by input
-  std::optional<ShadowDifference> misfit;  ///< an input that the model cannot take
+  std::optional<ShadowDifference> misfit;  ///< an input that the model does not accept
   bool is_open = false;
   bool waits = false;     ///< the program completed a pass that the bundle has not run yet
   bool lost = false;      ///< its state differs from the program's
-  bool returned = false;  ///< in this pass an annotated state was at its initial value again
+  bool returned = false;  ///< an annotated state had its initial value again in this pass
   bool agreed = true;     ///< the outputs agreed in the last tick
-  bool differs = false;   ///< some output differs in this tick
+  bool differs = false;   ///< an output differs in this tick
 
  private:
   const Model* model_;

@@ -33,7 +33,7 @@ void ShadowRun::load(const RuntimeOptions& options) {
       continue;
     }
     nodes_.back().report.not_compared =
-        model.file ? "there is no engine here for its backend, " + model.backend.value_or("none")
+        model.file ? "this machine has no engine for its backend, " + model.backend.value_or("none")
                    : "it has no model";
   }
   const std::optional<FileEntry>& file = bundle_.pipeline.initial_values;
@@ -67,7 +67,7 @@ void ShadowRun::inputs(const std::string& node, const NamedTensors& tensors) {
       return input && found->given[*input] == Given::kInput;
     };
     const bool anew = std::any_of(tensors.begin(), tensors.end(), again);
-    if (!found->is_open || anew) found->open();  // a pass that was left behind begins once more
+    if (!found->is_open || anew) found->open();  // a pass that was interrupted begins again
     for (const TensorSemantics& tensor : tensors) {
       if (const auto input = found->find_input(tensor.name)) {
         found->give(*input, tensor.ref, Given::kInput);
@@ -83,7 +83,7 @@ void ShadowRun::states(const std::string& node, const NamedTensors& tensors) {
   ShadowNode* const found = find(node);
   if (found == nullptr || !found->is_open) return;
   for (const TensorSemantics& tensor : tensors) {
-    if (const auto input = found->find_input(tensor.name)) {  // else it is a constant
+    if (const auto input = found->find_input(tensor.name)) {  // otherwise it is a constant
       found->give(*input, tensor.ref, Given::kState);
     }
   }
@@ -124,7 +124,7 @@ void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
   hand_out(remarks);
 }
 
-// In the order in which the program completed them, with the lock held.
+// In the order in which the program completed them. The lock is held.
 std::vector<ShadowRun::Remark> ShadowRun::run_passes() {
   for (const Pass& pass : passes_) {
     where_ = pass.where;
@@ -153,7 +153,7 @@ void ShadowRun::abandon(const std::string& node) noexcept {
   ++found->report.abandoned;
 }
 
-// Without the lock: the program's line is read from Python's frames.
+// Without the lock, because the program's line is read from Python's frames.
 void ShadowRun::hand_out(const std::vector<Remark>& remarks) {
   for (const Remark& remark : remarks) {
     const ir::SourceLocation source = trace::resolve_source(remark.where);

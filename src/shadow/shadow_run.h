@@ -1,4 +1,4 @@
-// A shadow run under way: the nodes of the bundle, and what happens to them at each annotation.
+// A running shadow run: the nodes of the bundle, and the reaction to each annotation.
 #pragma once
 
 #include <mutex>
@@ -21,7 +21,7 @@ namespace leapp::shadow {
 /// after its release, because the program's line is read from Python's frames.
 class ShadowRun final : public session::Shadowing {
  public:
-  /// Throws what loading throws.
+  /// Throws the errors of loading.
   ShadowRun(const std::filesystem::path& yaml, const ShadowOptions& options);
 
   void inputs(const std::string& node, const NamedTensors& tensors) override;
@@ -32,18 +32,18 @@ class ShadowRun final : public session::Shadowing {
   void abandon(const std::string& node) noexcept override;
 
   void reset();
-  /// Runs what is still to be run.
+  /// Runs all pending nodes.
   void finish();
   ShadowReport report();
 
  private:
-  // A pass that the program completed, and the line at which it did.
+  // A pass that the program completed, and its line.
   struct Pass {
     std::size_t node = 0;
     trace::FrameRef where;
   };
 
-  // Something to say once the lock is released.
+  // A message that is logged after the lock is released.
   struct Remark {
     std::size_t node = 0;
     Code code = Code::kShadowDiffers;
@@ -74,10 +74,10 @@ class ShadowRun final : public session::Shadowing {
   std::mutex mutex_;
   std::vector<ShadowNode> nodes_;
   std::vector<std::string> unknown_;
-  std::vector<Pass> passes_;  // completed, and not run yet
-  trace::FrameRef where_;     // of the pass that is being run
+  std::vector<Pass> passes_;  // completed, but not run yet
+  trace::FrameRef where_;     // line of the pass that is being run
   std::vector<Remark> remarks_;
-  bool reports_resets_ = false;  // the program says itself when it resets
+  bool reports_resets_ = false;  // the program reports resets itself
 };
 
 }  // namespace leapp::shadow

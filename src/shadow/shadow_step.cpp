@@ -1,4 +1,4 @@
-// One tick of one node of a shadow run: sets its state, and compares its outputs.
+// One tick of one node in a shadow run: sets its state, and compares its outputs.
 #include <algorithm>
 #include <cstdlib>
 
@@ -18,7 +18,7 @@ bool ShadowRun::close(const ConstTensorView& program, const ConstTensorView& bun
   return compare(program, bundle, tolerance_).passed();
 }
 
-// Keeps the bundle's own value of an annotated state, unless the program set another one.
+// Keeps the bundle's own value of an annotated state, unless the program set a different one.
 void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
   const Tensor* const own = executor_.carried(node.at(input));
   if (own == nullptr || node.lost || node.runs() == 0) return;
@@ -34,7 +34,7 @@ void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
   differ(node, std::move(difference), state_text(port));
 }
 
-// Compares an input that the program gives with the value that a wire brings.
+// Compares an input from the program with the value that a wire carries.
 void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
   const std::optional<Wiring::Source>& source = executor_.wiring().source_of(node.at(input));
   if (!source) return;
@@ -43,7 +43,8 @@ void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
   const auto ticks = [](const ShadowNode& each) {
     return static_cast<std::int64_t>(each.report.ticks);
   };
-  const bool same_rate = std::abs(ticks(from) - ticks(node)) <= 1;  // other nodes were warned of
+  const bool same_rate =
+      std::abs(ticks(from) - ticks(node)) <= 1;  // a warning about other nodes was logged
   if (own == nullptr || !from.agreed || from.lost || !same_rate) return;
   const ConstTensorView taken = node.input(input).view();
   if (close(taken, own->view())) return;
@@ -58,7 +59,7 @@ void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
   differ(node, std::move(difference), wire_text(port, name));
 }
 
-// Sets every input. Returns false if the source of a hidden state has no value yet.
+// Sets every input. Returns false if the source of an undeclared state has no value yet.
 bool ShadowRun::fill_state(ShadowNode& node) {
   bool known = true;
   for (std::size_t i = 0; i < node.given.size(); ++i) {
@@ -82,8 +83,7 @@ bool ShadowRun::fill_state(ShadowNode& node) {
   return known;
 }
 
-// Sets the states that no annotation gives to their initial values. Returns false if there are
-// none.
+// Sets the undeclared states to their initial values. Returns false if there are none.
 bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
   bool any = false;
   for (std::size_t i = 0; i < node.given.size(); ++i) {
@@ -108,17 +108,18 @@ std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node) const {
   return std::nullopt;
 }
 
-// Returns whether the pass agrees after a reset of the hidden states: then the program reset them.
+// Returns whether the pass agrees after a reset of the undeclared states, which means that the
+// program reset them.
 bool ShadowRun::was_reset(ShadowNode& node) {
   if (reports_resets_ && !node.returned) return false;
-  // Right after a reset this would explain any difference.
+  // Directly after a reset this would explain any difference.
   if (node.runs() < 2 && !node.returned && !node.lost) return false;
   if (!set_hidden_to_initial(node) || !node.run() || judge(node)) return false;
   ++node.report.resets;
   if (!node.returned) say(node, Code::kShadowReset, reset_text(node.report));
   node.forget_runs();
   node.lost = false;
-  return node.run().ok();  // into the half that counts from now on
+  return node.run().ok();  // into the buffer that takes effect
 }
 
 bool ShadowRun::draws_random_numbers(ShadowNode& node) {

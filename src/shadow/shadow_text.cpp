@@ -16,7 +16,7 @@ std::string error_text(const Comparison& comparison) {
   const DifferenceSummary& difference = comparison.difference;
   char text[160];
   if (difference.compared == 0 || comparison.verdict == Comparison::Verdict::kNonFinite) {
-    std::snprintf(text, sizeof(text), "NaN or infinity at different places");
+    std::snprintf(text, sizeof(text), "NaN or infinity at different indices");
     return text;
   }
   std::snprintf(text, sizeof(text), "error %.3e at %s, %.6g in the program and %.6g in the bundle",
@@ -29,27 +29,27 @@ std::string error_text(const Comparison& comparison) {
 
 std::string output_text(std::uint64_t tick) {
   return std::string(
-             "the outputs of the program and the bundle differ. A value that was constant "
-             "while tracing varies now: a counter, a branch, a clock, or a tensor that is neither "
-             "input nor state. Make it an input or state, and choose with torch.where()") +
+             "the outputs of the program and the bundle differ. A value that was constant while "
+             "tracing, such as a counter, a branch, a clock or an undeclared tensor, varies now. "
+             "Declare it as an input or state, and use torch.where() for choices") +
          (tick == 1 ? ". If the program has state from before this run, reset it first" : "");
 }
 
 std::string state_text(const std::string& port) {
   return "the program set the state '" + port +
-         "' to another value than that of the previous tick. If this is intended, call "
-         "InferenceManager.set_input_value() on the robot as well";
+         "' to a value that differs from the previous tick. If this is intended, also call "
+         "InferenceManager.set_input_value() on the robot";
 }
 
 std::string wire_text(const std::string& port, const std::string& source) {
-  return "the program passed another '" + port + "' than " + source +
-         " returned, which is the value of the bundle's wire. Something between the nodes changes "
-         "it: move that into a node";
+  return "the program passed a different '" + port + "' than " + source +
+         " returned, which the bundle's wire carries. The program changes the value between the "
+         "nodes. Move that computation into a node";
 }
 
 std::string misfit_text() {
-  return "the program passed another shape or type than the model has. Sizes are fixed by the "
-         "trace";
+  return "the program passed a shape or type that differs from the model. The trace fixes all "
+         "sizes";
 }
 
 std::string difference_text(const std::string& node, const ShadowDifference& difference,
@@ -61,14 +61,14 @@ std::string difference_text(const std::string& node, const ShadowDifference& dif
 
 std::string reset_text(const ShadowNodeReport& node) {
   return "node '" + node.node + "', tick " + std::to_string(node.ticks) +
-         " of the shadow run: outputs agree once the node's state is at its initial values again, "
-         "so the program was taken to have reset it. If it did, say so with reset() there, and "
-         "call InferenceManager.reset() there on the robot; if it did not, the node does something "
-         "in this tick that its model does not.";
+         " of the shadow run: the outputs agree only if the node's state is reset, so LEAPP "
+         "assumes that the program reset it. If it did, call reset() of the shadow run there, and "
+         "InferenceManager.reset() on the robot. Otherwise the node does something in this tick "
+         "that its model does not do.";
 }
 
 std::string missing_text(const ShadowNode& node, std::size_t input) {
-  return "the program does not hand over its input '" + node.model().inputs[input].name + "'";
+  return "the program does not pass its input '" + node.model().inputs[input].name + "'";
 }
 
 }  // namespace leapp::shadow

@@ -1,4 +1,4 @@
-// What a shadow run says.
+// Messages of a shadow run.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ std::string state_text(const std::string& port);
 std::string wire_text(const std::string& port, const std::string& source);
 std::string misfit_text();
 
-/// Returns the whole sentence: node, port, tick and error in front.
+/// Returns the whole sentence, which begins with node, port, tick and error.
 std::string difference_text(const std::string& node, const ShadowDifference& difference,
                             const std::string& what);
 

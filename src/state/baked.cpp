@@ -10,12 +10,12 @@
 namespace leapp::state {
 namespace {
 
-// Whether what a variable from outside holds changes from pass to pass.
+// Returns whether the content of an external variable changes from pass to pass.
 bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
   if (!trace::is_from_outside(pass.tape(), var)) return false;
   if (pass.writes(var)) return true;
-  // Or the pass before computed it from its inputs, or the program wrote to it since.
+  // The previous pass computed it from its inputs, or the program wrote to it since.
   const session::OutsideRead* read = pass.find_outside(var);
   const VarId former = number == 0 || read == nullptr ? kNoId : read->known.at(number - 1).var;
   if (former == kNoId) return false;
@@ -43,7 +43,7 @@ void for_each_constant(const NodeStates& states, Visit&& visit) {
   }
 }
 
-// Whether memory that a pass only read holds something else by now, though no node wrote to it.
+// Returns whether memory that a pass only read has changed, although no node wrote to it.
 bool was_overwritten(const session::MemoryUse& use) {
   if (use.after || !use.declared.empty() || use.writer || !use.before) return false;
   return use.before->frozen() && !trace::same_value(use.before->content(use.found), use.found);
@@ -77,23 +77,22 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
   for (const session::BakedValue& value : baked) {
     if (constants.count(value.var) == 0) continue;
     if (!value.random.empty()) {
-      findings.push_back(
-          warning(Code::kRandomOutside, value.where, node,
-                  value.random + " drew random numbers that node '" + node +
-                      "' uses: the numbers drawn now are exported as a constant. If they are meant "
-                      "to change, pass them through annotate.input_tensors()."));
+      findings.push_back(warning(Code::kRandomOutside, value.where, node,
+                                 value.random + " drew random numbers that node '" + node +
+                                     "' uses. The numbers drawn now are exported as a constant. If "
+                                     "they change, pass them through annotate.input_tensors()."));
       continue;
     }
     const Node* from = find_node(nodes, value.source.node);
     const std::string& name = from == nullptr ? node : from->name;
     const std::string& port = value.source.port;
-    findings.push_back(
-        warning(Code::kForgottenInput, value.where, node,
-                "node '" + node + "' uses a value of node '" + name + "'" +
-                    (port.empty() ? "" : " (" + name + "/" + port + ")") +
-                    " that is not among its inputs: its present value is exported as a constant. " +
-                    (port.empty() ? "Add it to the outputs of '" + name + "', and pass" : "Pass") +
-                    " it through annotate.input_tensors()."));
+    findings.push_back(warning(
+        Code::kForgottenInput, value.where, node,
+        "node '" + node + "' uses a value of node '" + name + "'" +
+            (port.empty() ? "" : " (" + name + "/" + port + ")") +
+            " without declaring it as an input. Its current value is exported as a constant. " +
+            (port.empty() ? "Add it to the outputs of '" + name + "', and pass" : "Pass") +
+            " it through annotate.input_tensors()."));
   }
   return findings;
 }
@@ -101,7 +100,7 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
 Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
                          const Paths& paths) {
   Findings findings;
-  if (!states.differences.empty()) return findings;  // passes that differ show it by themselves
+  if (!states.differences.empty()) return findings;  // differences between passes show it
   const bool once = states.node->completed == 1;
   const std::string& name = states.node->name;
   const trace::Tape& tape = states.exported().tape();
@@ -114,15 +113,15 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
     if (!sensor.empty()) {
       suspects[store] = {Code::kForgottenInput,
                          (use.copy_of ? " that is a copy of what '" : " that '") + sensor +
-                             "' received, and that is not among its inputs: its present value is "
+                             "' received, without declaring it as an input. Its current value is "
                              "exported as a constant."};
     } else if (was_overwritten(use)) {
       suspects[store] = {Code::kReplaced,
-                         " that the program wrote to after the last traced pass of the node: what "
-                         "it held until then is exported as a constant."};
+                         " that the program changed after the last traced pass of the node. Its "
+                         "earlier value is exported as a constant."};
     }
   }
-  if (suspects.empty()) return findings;  // as for nearly every node
+  if (suspects.empty()) return findings;  // the case for nearly every node
   for_each_constant(states, [&](const trace::Site& site, VarId var) {
     const auto suspect = suspects.find(tape.variable(var).store);
     if (suspect == suspects.end()) return;

@@ -37,7 +37,7 @@ class CarriedFinder {
     std::int32_t external = -1;
     Source source = {};
     std::size_t read = 0;   // the state that it reads
-    std::size_t taken = 0;  // the state that takes the value in; another one if it is delayed
+    std::size_t taken = 0;  // the state that receives the value; a different one if it is delayed
   };
 
   const ExternalRead& external_at(std::int32_t number) const {
@@ -60,8 +60,8 @@ class CarriedFinder {
         "node '" + node_.name + "': " + describe_read(tape, site, read, subject_.paths) + text));
   }
 
-  // Removes memory that is allocated again for every pass from the states; reports memory that
-  // others change.
+  // Removes states whose memory is allocated again in every pass; reports memory that others
+  // change.
   void drop_renewed() {
     std::vector<VarId>& renewed = done_.kept.renewed;
     for (const ExternalRead& external : followed_.external_reads) {
@@ -78,10 +78,10 @@ class CarriedFinder {
       done_.findings.push_back(
           warning(Code::kAmbiguousConstant, pass().opened_at, node_.name,
                   "node '" + node_.name +
-                      "' writes to a tensor that the program made outside of it after "
-                      "leapp.start() and has let go of since: after a single pass it is taken for "
-                      "scratch memory, which begins each tick as it began here. Trace a second "
-                      "pass to show whether it is, or keep it as state."));
+                      "' writes to a tensor that the program created outside the node after "
+                      "leapp.start() and then released. After a single pass LEAPP treats it as "
+                      "scratch memory, which has the same content at the start of every tick. "
+                      "Trace a second pass to check this, or keep the tensor as state."));
       done_.findings.back().settled_by_another_pass = true;
     }
     std::erase_if(states(), [&](const State& state) {
@@ -94,7 +94,7 @@ class CarriedFinder {
     if (!external.sources) return std::nullopt;
     std::optional<Source> found;
     for (const Source& source : *external.sources) {
-      // A place where the first pass read a value of its own says no more than the value.
+      // A value computed at this site in the first pass gives no more information than its value.
       if (source.external >= 0 && !external_at(source.external).changed &&
           external.sources->count({.var = external_at(source.external).initial()}) > 0) {
         continue;
@@ -105,16 +105,16 @@ class CarriedFinder {
     return found;
   }
 
-  // Returns whether passes read different tensors of the same value.
+  // Returns whether passes read different tensors with the same value.
   bool has_moved(const ExternalRead& external) const {
     if (external.changed || external.moved == 0) return false;
-    // A number that Python wrapped for an operator is another tensor each time.
+    // A number that Python wraps for an operator is a new tensor each time.
     const at::Tensor tensor = pass().tape().content(external.initial());
     return tensor.dim() > 0 || (subject_.paths && !subject_.paths(tensor).empty());
   }
 
-  // Returns whether a read that has not changed yet may do so: the last pass read another tensor,
-  // or the same tensor was also the source of a read that changed.
+  // Returns whether a read that has not changed yet may do so: the last pass read a different
+  // tensor, or the same tensor was also the source of a read that changed.
   bool is_doubtful(const ExternalRead& external) const {
     if (has_moved(external)) return external.moved + 1 == node_.passes.size();
     return external.sources && external.sources->size() > 1 &&
@@ -151,8 +151,8 @@ class CarriedFinder {
     };
   }
 
-  // Collects the external reads that the outputs and the states depend on, until no state needs
-  // another one. Returns false, with a finding, if the source of one is unknown.
+  // Collects the external reads that the outputs and the states depend on, until no more are added.
+  // Returns false, with a finding, if the source of one is unknown.
   bool find_needed() {
     for (const auto& output : pass().recording.outputs) roots_.push_back(output.var);
     for (const State& state : states()) roots_.push_back(state.slot.after);
@@ -163,7 +163,7 @@ class CarriedFinder {
         const auto number = static_cast<std::int32_t>(i);
         const ExternalRead& external = followed_.external_reads[i];
         if (needed_at(number) != nullptr) continue;
-        // Written memory is there because something depends on it, if not on this first look at it.
+        // Written memory is included because something depends on it, although not at this point.
         const bool reached =
             external.written != kNoId || std::ranges::any_of(external.sites, is_needed);
         if (!reached && (asked_for_.count(number) == 0 || !external.changed)) continue;
@@ -180,15 +180,17 @@ class CarriedFinder {
     if (!external.changed) {
       const bool moved = has_moved(external);
       const std::size_t passes = node_.passes.size();
-      // A queue moves on by one place in each pass.
+      // A queue moves by one position in each pass.
       done_.passes = passes + (moved ? 1 : external.sites.size());
       say(Code::kAmbiguousConstant, external,
-          (moved ? std::string(", and the last pass another one of the same value")
-                 : " that the first pass also read elsewhere, where later passes replaced it") +
-              ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
-              " passes. Trace " + std::to_string(done_.passes) + " passes or more, or let " +
+          (moved ? std::string(", and the last pass a different tensor with the same value")
+                 : " that the first pass also read in a second place, in which later passes read a "
+                   "different tensor") +
+              ". LEAPP cannot decide whether it is a constant after " +
+              std::to_string(passes - base_) + " passes. Trace " + std::to_string(done_.passes) +
+              " passes or more, or make " +
               (moved ? "every pass read the same tensor."
-                     : "each place begin with a tensor of its own (.clone())."));
+                     : "each place start with its own tensor (.clone())."));
       return false;
     }
     const std::optional<Source> source = source_of(external);
@@ -203,10 +205,9 @@ class CarriedFinder {
                 "', and pass it through annotate.input_tensors().");
       } else {
         say(Code::kUnknownSource, external,
-            " that changes from pass to pass, and its value does not always come from the same "
-            "place in the pass before, so it cannot be exported as state. Declare it with "
-            "annotate.state_tensors() and annotate.update_state(), or pass it through "
-            "annotate.input_tensors().");
+            " that changes from pass to pass. Different lines of the previous pass compute it, so "
+            "it cannot be exported as state. Declare it with annotate.state_tensors() and "
+            "annotate.update_state(), or pass it through annotate.input_tensors().");
       }
       return false;
     }
@@ -223,28 +224,29 @@ class CarriedFinder {
     return check_feed(*source, external.found);
   }
 
-  // Whether what the outputs and the states depend on has the same names in every pass. Names
-  // constants that were other tensors at first, and are the same ones by now.
+  // Returns whether the values that the outputs and the states depend on have the same names in
+  // every pass. Reports constants that were different tensors at first and are the same tensor by
+  // now.
   bool check_needed() {
     const auto is_needed = is_read();
     for (const ExternalRead& external : followed_.external_reads) {
       if (external.written != kNoId || !has_moved(external)) continue;
       if (std::ranges::none_of(external.sites, is_needed)) continue;
       say(Code::kAmbiguousConstant, external,
-          ", and later passes another one of the same value: it is exported as a constant. If it "
-          "changes, pass it through annotate.input_tensors().");
+          ", and later passes read a different tensor with the same value. It is exported as a "
+          "constant. If it changes, pass it through annotate.input_tensors().");
     }
     const trace::Site* mismatched = find_where(followed_.mismatched, is_needed);
     if (mismatched == nullptr) return true;
     say(Code::kUnknownSource,
         {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
-        " that the program also has under another name in some passes, and not in others, and it "
-        "writes there in place, so that it cannot be exported as state. Let each name have a "
-        "tensor of its own (.clone()), or declare it with annotate.state_tensors().");
+        " that has a second name in the program, but only in some passes. The program writes to it "
+        "in place, so it cannot be exported as state. Give each name its own tensor (.clone()), or "
+        "declare it with annotate.state_tensors().");
     return false;
   }
 
-  // Whether an output of another node that is carried is always that of as many ticks ago.
+  // Returns whether a carried output of another node always has the same age in ticks.
   bool check_feed(const Source& source, const std::vector<at::Tensor>& found) {
     const PortId& port = source.port;
     if (port.node == kNoId || port.node == node_.id) return true;
@@ -261,14 +263,14 @@ class CarriedFinder {
     done_.findings.push_back(
         warning(Code::kForeignOutput, pass().opened_at, node_.name,
                 "node '" + node_.name +
-                    "' reads an output of another node that is not among its inputs, and not "
-                    "always that of the tick before: its first value is exported as a constant. "
+                    "' reads an output of another node without declaring it as an input, and not "
+                    "always that of the previous tick. Its first value is exported as a constant. "
                     "Pass it through annotate.input_tensors()."));
     return false;
   }
 
   // Adds the state of an external read. A source several passes back becomes a chain of states:
-  // each holds the value for the next pass, and the last one takes the source.
+  // each keeps the value for the next pass, and the last one receives the source.
   void add_state(Needed& needed) {
     const ExternalRead& external = external_at(needed.external);
     if (external.written == kNoId) {
@@ -300,7 +302,7 @@ class CarriedFinder {
     }
   }
 
-  // How a state is left, now that all of them are known.
+  // Returns how a state is updated, after all states are known.
   void connect(const Needed& needed) {
     State& state = states()[needed.taken];
     const Source& source = needed.source;

@@ -1,8 +1,9 @@
-// State that the program keeps by itself, out of what was followed from pass to pass.
+// State that the program keeps without annotations, found by following values from pass to pass.
 //
-// Where every pass agrees on where a tensor comes from, it is state: its first value was read as a
-// constant, and what its source is at the end of a tick is read in the next. A source that lies
-// several passes back is a chain of states, each of which hands its value to the one before.
+// If every pass agrees on the source of a tensor, it is state: its first value was read as a
+// constant, and each tick reads the value that the source had at the end of the previous tick. A
+// source several passes back becomes a chain of states, each of which passes its value to the one
+// before.
 #pragma once
 
 #include "state/external_reads.h"
@@ -14,7 +15,7 @@ struct Carried {
   NodeStates kept = {};
   Followed followed = {};
   Findings findings = {};
-  bool in_doubt = false;   ///< a finding says why the states are only those that were written
+  bool in_doubt = false;   ///< a finding explains why only written states were found
   std::size_t passes = 0;  ///< number of passes that would decide it; 0: unknown
 };
 

@@ -14,7 +14,7 @@ std::string name_at(const trace::Tape& tape, std::int32_t index) {
   return index < 0 ? "" : c10::toString(tape.call(index).op.operator_name());
 }
 
-// One later pass against the base, in what computes outputs and states.
+// Compares one later pass with the base, in the calls that compute outputs and states.
 class Comparison {
  public:
   Comparison(const Subject& subject, const WrittenPass& again, const FollowedPass& followed,
@@ -24,7 +24,7 @@ class Comparison {
   }
 
   std::vector<Difference> run() && {
-    note_control_flow();  // first: a constant may differ because another call reads it now
+    note_control_flow();  // first, because a constant may differ if another call reads it now
     for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
     note_unpaired_state();
     return std::move(differences_);
@@ -63,12 +63,12 @@ class Comparison {
       const trace::Arg& was = old_tape_.args_of(a)[k];
       const trace::Arg& is = new_tape_.args_of(b)[k];
       const std::string& name = schema.arguments()[k].name();
-      // A number, a tensor, or as many tensors?
+      // A number, a tensor, or a list of the same length?
       if (was.kind != is.kind || was.list_size != is.list_size) {
         note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
                  trace::text_of(was) +
-                 " before. If it is state, let it begin with a tensor of the shape it will have, "
-                 "or with as many of them",
+                 " before. If it is state, start it with a tensor of its final shape, or with the "
+                 "final number of tensors",
              b.frame);
         return;
       }
@@ -77,12 +77,12 @@ class Comparison {
       const bool number = is.value.isScalar() || is.value.isTensor();
       note(schema.name() + " got " + name + "=" + trace::text_of(is.value) + ", which was " +
                trace::text_of(was.value) + " before" +
-               (number ? ". A number that changes has to be a tensor to become state (self.count = "
-                         "torch.zeros(())), or an input"
+               (number ? ". A number that changes must be an input, or a tensor that becomes state "
+                         "(self.count = torch.zeros(()))"
                        : ""),
            b.frame, true, schema.name() + " " + name);
     }
-    // Memory that several tensors share is known by each of them.
+    // Memory that several tensors share has the name of each of them.
     bool explained = false;
     trace::for_each_result(new_tape_, b, [&](VarId var) {
       explained |= b.is_inferred_alias() && followed_.explains(var);
@@ -103,19 +103,19 @@ class Comparison {
     if (was_outside != is_outside &&
         trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
       note(b.op.schema().name() +
-               (is_outside ? " reads a tensor from outside where the first pass read a value that "
-                             "it had computed"
-                           : " reads a value that this pass computed where the first one read a "
-                             "tensor from outside") +
+               (is_outside ? " reads a tensor from outside the node, but the first pass read a "
+                             "value that it had computed"
+                           : " reads a value that this pass computed, but the first pass read a "
+                             "tensor from outside the node") +
                describe_argument(old_tape_, first_site, subject_.paths),
            b.frame);
     }
     if (!was_outside || !is_outside || !compared_.insert(was).second) return;
     const auto is_before = [&](const State& state) { return state.slot.before == was; };
     if (std::ranges::any_of(first_.states, is_before)) return;
-    // Scratch memory: what the pass reads there it wrote itself.
+    // Scratch memory: the pass reads only its own writes.
     if (first_.pass->writes(was)) return;
-    // What a node wrote is wired as shared state.
+    // Memory that a node wrote is wired as shared state.
     const session::OutsideRead* read = again_.pass->find_outside(is);
     if (read != nullptr && read->writer) return;
     if (trace::same_value(old_tape_.content(was), new_tape_.content(is))) return;
@@ -124,16 +124,16 @@ class Comparison {
       note_own(site);
       return;
     }
-    // A call of our own stands for the node as a whole.
-    note("a tensor from outside that " +
+    // A call without a frame represents the node as a whole.
+    note("a tensor from outside the node that " +
              (b.frame.code == nullptr ? "the node" : b.op.schema().name()) + " reads" +
              describe_argument(old_tape_, first_site, subject_.paths) +
              " changed. If it varies, pass it through annotate.input_tensors()",
          b.frame, true);
   }
 
-  // Whether this node computed the value of a variable from outside in an earlier pass, and no node
-  // wrote it there.
+  // Returns whether this node computed the value of an external variable in an earlier pass, and no
+  // node wrote it there.
   bool is_own(VarId var) const {
     const session::OutsideRead* read = again_.pass->find_outside(var);
     return read != nullptr && read->from == subject_.node.id && !read->writer;
@@ -177,7 +177,7 @@ class Comparison {
     if (then == now) {
       then = "that of " + trace::resolve_source(old_tape_.call(old_index).frame).to_string();
     }
-    std::string what = now + " ran where " + then + " ran before";
+    std::string what = now + " ran instead of " + then;
     if (then.empty()) what = now + " ran, which did not run before";
     if (now.empty()) what = then + " did not run, which ran before";
     note("control flow changed: " + what,
@@ -205,7 +205,7 @@ std::vector<Difference> compare_passes(const Subject& subject, const Carried& ca
     Comparison comparison(subject, subject.passes[i], carried.followed.passes[i - subject.base - 1],
                           carried.kept.states);
     for (Difference& each : std::move(comparison).run()) {
-      // A call that is our own stands for the node.
+      // A call without a frame represents the node.
       if (each.where.code == nullptr) each.where = subject.passes[i].pass->opened_at;
       const auto is_known = [&](const Difference& known) {
         return known.cause == each.cause && known.where == each.where;

@@ -20,28 +20,28 @@ std::string describe(const Node& node, const NodePort& port, std::span<const Nod
          std::to_string(ticks_back(node, port, nodes)) + " ticks ago";
 }
 
-// What the input held before it first received a value; earlier passes may have run alone.
+// The value of the input before it first received one; earlier passes may have run alone.
 void check_passes(const Node& node, const NodePort& port, std::span<const Node* const> nodes) {
   const int needed = std::max(port.age.first().pass, ticks_back(node, port, nodes));
   const std::size_t kept = node.passes.size();
   require(kept >= static_cast<std::size_t>(needed), Code::kDelayTooLong,
           trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
-              ", and the values it begins with were kept in the first " + std::to_string(kept) +
+              ", but its initial values are known only for the first " + std::to_string(kept) +
               (kept == 1 ? " pass" : " passes") +
-              " only. Call leapp.start(max_cached_io=" + std::to_string(needed) +
+              ". Call leapp.start(max_cached_io=" + std::to_string(needed) +
               "), or keep the past values as state of the node with annotate.state_tensors().");
 }
 
-// Returns the state that holds the source's output of `age` ticks ago, given the state of one tick
-// less.
+// Returns the state that keeps the source's output of `age` ticks ago, given the state with one
+// tick less.
 std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, State::Feed feed) {
   const Node& node = *states.node;
   const auto index = static_cast<std::size_t>(&port - node.inputs.data());
-  // The pass from which on the input holds what is in the link before the first tick.
+  // The first pass in which the input has the value that the link has before the first tick.
   const auto until = static_cast<std::size_t>(std::max(port.age.first().pass, delay) - age);
   State state = {.origin = State::Origin::kDelayed, .fed_by = std::move(feed)};
   for (std::size_t i = 0; i < node.passes.size(); ++i) {
-    // A value that no input has received yet is treated like any other.
+    // A value that no input has received yet is treated like the others.
     const std::size_t last = node.passes.size() - 1;
     const at::Tensor value = node.passes[std::min(i + until, last)].inputs.at(index);
     state.per_pass.push_back({value, value});
@@ -96,8 +96,8 @@ void refuse_delays(const Node& node, std::span<const Node* const> nodes) {
     throw Error(
         Code::kDelayOfOwnModel,
         trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
-            ", and a model of your own cannot be given the state that keeps it until then. Let a "
-            "traced node keep the past values with annotate.state_tensors() and put them out.");
+            ", but LEAPP cannot add state to a model of your own to keep it. Keep the past values "
+            "in a traced node with annotate.state_tensors() and return them as an output.");
   }
 }
 

@@ -38,15 +38,15 @@ class Follower {
   }
 
  private:
-  // One external read of a pass, and its variable in the pass before.
+  // One external read of a pass, and its variable in the previous pass.
   struct Reading {
     const session::OutsideRead& read;
-    Tape::Match known = {};  // in the pass before
+    Tape::Match known = {};  // in the previous pass
     bool rewritten = false;  // the program wrote to it since, possibly the same value
-    bool given = false;      // the program put an output of a node there since
+    bool given = false;      // the program stored an output of a node there since
 
-    // Returns whether a tensor that is new to this pass may have existed before it: no operator
-    // shows that it was made since.
+    // Returns whether a tensor that is new to this pass may have existed before it: no operator is
+    // known to have created it.
     bool was_there() const { return !read.made_since && known.var == kNoId; }
   };
 
@@ -61,8 +61,8 @@ class Follower {
     });
   }
 
-  // Returns whether an external read is not a constant, because it is written to. A tensor that was
-  // filled in place counts as a constant as long as it is one.
+  // Returns whether an external read is not a constant because it is written to. A tensor that was
+  // filled in place counts as a constant until it changes.
   bool is_overwritten(std::int32_t call, VarId var) const {
     const Tape& tape = first_.tape();
     if (!first_.writes(var)) return false;
@@ -78,14 +78,14 @@ class Follower {
     first_calls_ = trace::own_calls(first_.recording, subject_.node.id);
     for (const std::int32_t index : first_calls_) {
       const trace::Call& call = tape.call(index);
-      // Nothing that the program reads.
+      // Not read by the program.
       if (call.is_inferred_alias() && call.node == kNoId) continue;
       trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
         if (var == kNoId || !trace::is_constant(tape, var)) return;
         const State* state = state_in(var);
         if (state == nullptr && is_overwritten(index, var)) return;
         if (state != nullptr) {
-          // Where it was declared with its value, there is nothing to follow.
+          // A declaration with its value needs no further search.
           if (state->origin == State::Origin::kExplicit) return;
           if (!met.insert(state->slot.before).second) return;
         }
@@ -168,7 +168,7 @@ class Follower {
     return now;
   }
 
-  // Returns the counterpart in the first pass of a tensor that a pass made, or kNoId.
+  // Returns the counterpart in the first pass of a tensor that a pass created, or kNoId.
   VarId made_by(std::size_t pass, const Reading& now) const {
     const VarId known = now.read.known.at(pass).var;
     if (known == kNoId || !was_made(pass_at(pass), known)) return kNoId;
@@ -179,14 +179,14 @@ class Follower {
   // Finds the sources in the previous pass: values that it read, computed or received.
   std::set<Source> sources_of(const Reading& now) const {
     std::set<Source> sources;
-    // Not a value that was overwritten, by the pass itself or by a copy since.
+    // Not a value that was overwritten, by the pass itself or by a later copy.
     if (now.known.same_object && !now.given && !previous().writes(now.known.var)) {
       const auto readers = readers_.find({pass_ - 1 - base_, now.known.var});
       if (readers != readers_.end()) {
         for (const std::int32_t external : readers->second) sources.insert({.external = external});
       }
     }
-    // A value that the first pass computed without its inputs is a source of its own.
+    // A value that the first pass computed without its inputs counts as a separate source.
     const VarId made = made_by(pass_ - 1, now);
     if (made != kNoId && !(now.known.rewritten && now.given)) sources.insert({.var = made});
     if (sources.empty() && now.given) {
@@ -205,8 +205,8 @@ class Follower {
     return {};
   }
 
-  // Looks at what a pass found in the memory of a written state. True when the program has put
-  // another tensor in its place, from one of the sources.
+  // Processes the content of a written state's memory at the start of a pass. Returns true if the
+  // program has replaced the tensor by another one, from one of the sources.
   bool follow_memory(ExternalRead& external, const Reading& now, const std::set<Source>& sources) {
     const auto in_place = [&](const Source& source) {
       return source.var != kNoId && first_.tape().same_memory(source.var, external.initial());
@@ -250,7 +250,8 @@ class Follower {
         // A delay line of length N first exposes computed values in pass N + 1.
         std::erase_if(sources, [&](const Source& s) { return s.delay != waited + 1; });
       }
-      // Another object of the same value: the program makes it in each pass, or has several.
+      // A different object with the same value: the program creates it in each pass, or has
+      // several.
       if (moved && sources.empty() &&
           trace::same_value(content(external.changed ? pass_ - 1 : base_), content(pass_))) {
         sources.insert(itself);

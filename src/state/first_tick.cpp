@@ -15,7 +15,7 @@ bool is_given(const State& state) {
   return state.origin == Origin::kExplicit || state.origin == Origin::kDeclared;
 }
 
-// Whether two passes declare the same states, which come first among what they write.
+// Returns whether two passes declare the same states, which are the first written states.
 bool declare_the_same(const WrittenPass& a, const WrittenPass& b) {
   const auto given = std::views::filter(is_given);
   return std::ranges::equal(a.states | given, b.states | given, [](const State& x, const State& y) {
@@ -23,7 +23,7 @@ bool declare_the_same(const WrittenPass& a, const WrittenPass& b) {
   });
 }
 
-// Whether another node reads or writes memory that this one does.
+// Returns whether another node reads or writes memory of this node.
 bool shares_memory(const Subject& subject) {
   const Node& node = subject.node;
   std::set<const c10::StorageImpl*> others;
@@ -44,7 +44,7 @@ bool shares_memory(const Subject& subject) {
   return false;
 }
 
-// What a tensor from outside that the second pass read was in the first.
+// Returns the variable in the first pass of an external tensor that the second pass read.
 VarId left_by_first_pass(const Node& node, VarId var) {
   const session::OutsideRead* read = node.passes[1].find_outside(var);
   return read == nullptr ? kNoId : read->known.at(0).var;
@@ -64,7 +64,7 @@ bool open_found(NodeStates& done, State& state) {
 }
 
 // Adds values of the first pass that later ones read and never replace, such as an offset that is
-// taken once.
+// computed once.
 void keep_from_first_pass(NodeStates& done) {
   const Node& node = *done.node;
   const trace::Recording second = recording_of(done);
@@ -72,7 +72,7 @@ void keep_from_first_pass(NodeStates& done) {
   std::set<VarId> seen;
   for (const State& state : done.states) seen.insert(done.read_as(state));
   for (const std::int32_t index : second.calls) {
-    if (tape.call(index).is_inferred_alias()) continue;  // nothing that the program reads
+    if (tape.call(index).is_inferred_alias()) continue;  // not read by the program
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (!seen.insert(var).second || tape.written_since(var, second.first_call)) return;
       const VarId made = left_by_first_pass(node, var);
@@ -104,7 +104,7 @@ void add_flag(NodeStates& done) {
 std::optional<Carried> find_first_tick(const Subject& subject,
                                        const std::vector<Difference>& differences) {
   if (differences.empty() || subject.node.read_values) return std::nullopt;
-  // Where nothing but a constant differs, more likely it changes now and then.
+  // If only a constant differs, it probably also changes at other times.
   if (std::ranges::any_of(differences, &Difference::constant)) return std::nullopt;
   const WrittenPass& first = subject.passes[0];
   if (!declare_the_same(first, subject.passes[1]) || shares_memory(subject)) return std::nullopt;

@@ -16,7 +16,7 @@ void append(Findings& findings, Findings more) {
   std::ranges::move(more, std::back_inserter(findings));
 }
 
-// What the passes of one node show by themselves.
+// Results from the passes of one node alone.
 NodeStates infer_alone(const Subject& subject, Findings& findings) {
   const Node& node = subject.node;
   Carried carried = find_carried(subject);
@@ -27,12 +27,12 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
     findings.push_back(
         warning(Code::kFirstTick, differences.front().where, node.name,
                 "the first pass of node '" + node.name +
-                    "' is not like those after it, which agree with each other: the exported node "
-                    "does in its first tick, and in the first after reset(), what that pass did. "
-                    "If the program does so at other times too, choose with torch.where()."));
+                    "' differs from the later ones, which agree. The exported node runs the code "
+                    "of that pass in its first tick and in the first tick after reset(). If the "
+                    "program also runs it at other times, use torch.where()."));
     carried = std::move(*first);
   } else {
-    const std::string advice = first ? "; if only the very first tick differs, trace " +
+    const std::string advice = first ? "; if only the first tick differs, trace " +
                                            std::to_string(first->passes) + " passes or more"
                                      : "";
     for (const Difference& each : differences) {
@@ -44,7 +44,7 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
   return std::move(carried.kept);
 }
 
-// Leaves out what another finding already names at the same line.
+// Leaves out findings at a line that another finding already names.
 Findings unnamed(const Findings& differences, const Findings& named) {
   Findings rest;
   for (const Diagnostic& each : differences) {
@@ -57,7 +57,7 @@ Findings unnamed(const Findings& differences, const Findings& named) {
   return rest;
 }
 
-// By now it is known what is state: outputs that depend on none, nor on an input, are constants.
+// All states are known here, so outputs that depend on no state and no input are constants.
 void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
   const trace::Tape& tape = states.exported().tape();
@@ -73,11 +73,11 @@ void check_undecided(const NodeStates& states) {
     require(trace::depends_on(tape, output.var, varies), Code::kNotTraced,
             trace::line_prefix(states.exported().opened_at) +
                 session::not_traced_text(node.name, output.name) +
-                (node.passes.size() < 2 ? " If it is state, trace a second pass to show it." : ""));
+                (node.passes.size() < 2 ? " If it is state, trace a second pass." : ""));
   }
 }
 
-// Names undeclared state after the path by which the program reaches its first value.
+// Names undeclared state after its path in the program.
 void name_states(NodeStates& states, const Paths& paths) {
   const trace::Tape& tape = states.exported().tape();
   for (State& state : states.states) {

@@ -6,7 +6,7 @@
 namespace leapp::state {
 namespace {
 
-// What an input was in the node's first pass; undefined where that is not known.
+// The value of an input in the node's first pass; undefined if unknown.
 at::Tensor at_first(const Node& node, const std::string& input) {
   if (node.passes.empty() || !node.passes.front().recording.tape) return {};
   const Pass& first = node.passes.front();
@@ -44,10 +44,10 @@ Findings find_initial(std::span<const Node* const> nodes) {
       findings.push_back(warning(
           Code::kFirstTick, node->passes.front().opened_at, node->name,
           "'" + node->name + "/" + input.name + "' began with the tensor that '" + sensor +
-              "' received: the bundle begins with the value that was traced, and not with what '" +
+              "' received. The bundle starts with the traced value, not with the value that '" +
               sensor +
-              "' holds then. Choose inside the node, with torch.where() on a state that tells the "
-              "first tick."));
+              "' has at that time. Choose inside the node, with torch.where() on a state that "
+              "marks the first tick."));
     }
   }
   return findings;

@@ -1,8 +1,8 @@
-// Feedback that began with what the world gave: a target that starts at the measured pose.
+// Feedback whose initial value was an external input: a target that starts at the measured pose.
 //
-// A bundle starts feedback with the value that its input had in the first pass, in every episode.
-// Where that was the very tensor that another input received, the program starts with whatever
-// that one holds then, which no value does.
+// A bundle starts feedback in every episode with the value that its input had in the first pass. If
+// that was the tensor of another input, the program starts with that input's current value, which a
+// constant cannot express.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace leapp::state {
 /// previous tick and started with the tensor of an external input.
 Findings find_initial(std::span<const Node* const> nodes);
 
-/// Returns "pi/q", an external input that had the memory in the first pass; "" if there was none.
+/// Returns "pi/q", an external input that used the memory in the first pass; "" if there was none.
 std::string find_sensor(std::span<const Node* const> nodes, const void* place);
 
 }  // namespace leapp::state

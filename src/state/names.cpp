@@ -17,7 +17,7 @@ std::string ordinal(std::int32_t item) {
 }  // namespace
 
 std::string identifier_of(const std::string& path) {
-  // The variable that the path begins with says less than what follows it.
+  // The first variable of a path is less informative than the rest.
   const std::size_t first = path.find_first_of(".[");
   const std::string rest =
       first == std::string::npos || first + 1 >= path.size() ? path : path.substr(first + 1);
@@ -36,7 +36,7 @@ std::string identifier_of(const std::string& path) {
 std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
                               const Paths& paths) {
   const trace::Call& call = tape.call(site.call);
-  if (call.frame.code == nullptr) return "";  // a call of our own
+  if (call.frame.code == nullptr) return "";  // a call without a frame
   const at::Tensor tensor = tape.tensor(trace::variable_at(tape, site));
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
   const std::string name = call.op.schema().arguments()[static_cast<std::size_t>(site.arg)].name();

@@ -1,4 +1,4 @@
-// How the program reaches its tensors, for sentences and for the names of states.
+// Paths of the program's tensors, for messages and for the names of states.
 #pragma once
 
 #include <ATen/core/Tensor.h>

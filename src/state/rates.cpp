@@ -21,18 +21,18 @@ std::string beginning(const Node& to, const NodePort& input, const Node& from) {
 
 std::string consequence(const Node& to, const NodePort& input, const Node& from) {
   const bool forward = from.completion < to.completion;
-  return ". A bundle runs every node once a tick: there '" + to.name + "/" + input.name +
-         "' receives what '" + from.name + "/" + input.source->port + "' is in " +
+  return ". A bundle runs every node once per tick, so there '" + to.name + "/" + input.name +
+         "' receives the value that '" + from.name + "/" + input.source->port + "' has in " +
          (forward ? "the same tick." : "the tick before.");
 }
 
-// `how`: what shows that they did not run equally often.
+// `how` states the evidence that they did not run equally often.
 std::string describe_rates(const Node& to, const NodePort& input, const Node& from,
                            const std::string& how) {
   return beginning(to, input, from) + how + counts_of(to, from) + consequence(to, input, from) +
-         " Run the slower node in a bundle of its own, or run it in every tick and keep its last "
-         "result with torch.where() on a counter tensor; give a node that runs several times a "
-         "tick, as for two cameras, a name for each of them.";
+         " Export the slower node as a separate bundle, or run it in every tick and keep its last "
+         "result with torch.where() on a counter tensor. If a node runs several times per tick, "
+         "for example for two cameras, use a different node name for each.";
 }
 
 std::string describe_varying(const Node& to, const NodePort& input, const Node& from) {
@@ -41,8 +41,8 @@ std::string describe_varying(const Node& to, const NodePort& input, const Node& 
   }
   const session::Age::Read& read = input.age.deviating();
   const session::Age::Read& first = input.age.first();
-  return beginning(to, input, from) + " of varying age: pass " + std::to_string(first.pass + 1) +
-         " of node '" + to.name + "' received that of pass " +
+  return beginning(to, input, from) + " with a varying delay: pass " +
+         std::to_string(first.pass + 1) + " of node '" + to.name + "' received that of pass " +
          std::to_string(first.source_pass + 1) + ", pass " + std::to_string(read.pass + 1) +
          " that of pass " + std::to_string(read.source_pass + 1) + consequence(to, input, from) +
          " Choose between the new value and the old one inside a node, with torch.where() and "

@@ -1,8 +1,8 @@
-// Nodes that did not run once in every tick while they were traced, though a bundle runs them so.
+// Nodes that did not run once per tick while tracing, although a bundle runs them once.
 //
-// A planner in every second tick, a controller four times in each, one encoder for two cameras: the
-// models are right, but what they receive from each other in the bundle is not what they received
-// in the program. It shows in the age of what an input receives, which then varies.
+// Examples are a planner in every second tick, a controller four times per tick, or one encoder for
+// two cameras. The models are correct, but in the bundle they receive other values from each other
+// than in the program. The age of an input's value then varies.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace leapp::state {
 
-/// Returns one warning, with the user's line, for each pair of nodes of which one received values
-/// of varying age, and for each node that gave two values to one tick of its reader.
+/// Returns one warning, with the user's line, for each pair of nodes in which one received values
+/// with a varying age, and for each node that produced two values for one tick of its reader.
 Findings find_rates(std::span<const Node* const> nodes);
 
 /// Returns "node 'hi' ran twice and node 'lo' 4 times while tracing".

@@ -23,31 +23,32 @@ std::optional<std::size_t> place_of(const WrittenPass& pass, const MemoryUse& us
   return std::nullopt;
 }
 
-// Whether a later pass has its use where the first one has this: by its place among what the pass
-// writes, or where it is the same.
+// Finds the use in a later pass that corresponds to one in this pass: by its index among the
+// written memory, or by equal memory.
 bool is_again(const WrittenPass& first, const MemoryUse& use, const WrittenPass& later,
               const MemoryUse& again) {
   const auto place = place_of(later, again);
   return place ? place == place_of(first, use) : are_same(use, again);
 }
 
-// Lets the node begin each tick with what the first pass found there.
+// Sets the initial value of the node to the value that the first pass found.
 void start_anew(NodeStates& states, State& state) {
   if (state.slot.before == kNoId) return;
   states.renewed.push_back(std::exchange(state.slot.before, kNoId));
   state.slot.value = state.per_pass.front().before;
 }
 
-// Memory that a node uses in its first pass, and has in each of them.
+// Memory that a node uses in its first pass, with its use in each pass.
 struct Memory {
   NodeStates& owner;
-  std::vector<const MemoryUse*> uses;  // by pass; null where it is not used
+  std::vector<const MemoryUse*> uses;  // by pass; null if it is not used
 
   const Node& node() const { return *owner.node; }
   const MemoryUse& first() const { return *uses.front(); }
 };
 
-// Returns the values after a use, as another use sees the memory: a row of it, for example.
+// Returns the values after a use, in the form in which another use sees the memory, for example a
+// row of it.
 at::Tensor left_for(const MemoryUse& reader, const MemoryUse& writer) {
   const bool whole = trace::same_type(reader.found, writer.left) || !writer.after ||
                      memory_of(reader.found) != memory_of(writer.left);
@@ -67,8 +68,9 @@ class Sharing {
 
   std::vector<NodeStates> run(Findings& findings) && {
     for (const Memory& memory : memories_) {
-      if (memory.owner.base != 0) continue;               // it uses no memory of others
-      if (memory.first().before) feed(memory, findings);  // else an input that the user declared
+      if (memory.owner.base != 0) continue;  // it uses no memory of other nodes
+      if (memory.first().before)
+        feed(memory, findings);  // otherwise an input that the user declared
     }
     for (const Memory& memory : memories_) settle(memory, findings);
     return std::move(nodes_);
@@ -84,7 +86,7 @@ class Sharing {
     }
   }
 
-  // Who left behind what a use found; null where that cannot be told.
+  // Returns the node that wrote the value that a use found; null if unknown.
   const Memory* find_writer(const MemoryUse& reader) const {
     return find_where(memories_, [&](const Memory& memory) {
       if (memory.node().id != reader.writer->node) return false;
@@ -93,7 +95,7 @@ class Sharing {
     });
   }
 
-  // Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
+  // Finds the last later node that overwrites this buffer within a tick.
   const Memory* find_last_writer(const Memory& memory) const {
     const MemoryUse& use = memory.first();
     at::Tensor left = use.after ? use.left : use.found;
@@ -102,7 +104,7 @@ class Sharing {
       const MemoryUse& then = other.first();
       if (&other.owner <= &memory.owner || !then.after) continue;
       if (!trace::share_elements(then.found, left)) continue;
-      // A buffer that is replaced is the same one where it has the same name.
+      // A buffer that is replaced is the same one if it has the same name.
       if (memory_of(then.left) != memory_of(left) && then.declared != use.declared) continue;
       left = then.left;
       last = &other;
@@ -114,13 +116,13 @@ class Sharing {
     for (const MemoryUse* use : memory.uses) {
       if (use != nullptr && use->writer) return find_writer(*use);
     }
-    // With several passes, one would have found what another node wrote.
+    // With several passes, one pass would have found the value of another node.
     const bool alone = memory.uses.size() == 1 && !memory.first().let_go;
     return alone ? find_last_writer(memory) : nullptr;
   }
 
-  // What later passes found there: left by who wrote it last, as far as that is known, or by the
-  // pass before.
+  // The values that later passes found: from the last writer, if it is known, or from the previous
+  // pass.
   Persistence persistence_of(const Memory& memory) const {
     Persistence found;
     for (std::size_t k = 1; k < memory.uses.size(); ++k) {
@@ -142,7 +144,7 @@ class Sharing {
     });
   }
 
-  // The state that is in the memory, made when there is none.
+  // Returns the state in the memory; creates it if there is none.
   std::size_t state_of(const Memory& memory, const Memory* source) {
     std::vector<State>& states = memory.owner.states;
     const State* known = find_state(memory);
@@ -152,7 +154,7 @@ class Sharing {
                    .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
     for (std::size_t k = 0; k < memory.uses.size(); ++k) {
       const MemoryUse* use = memory.uses[k];
-      // If the memory is new in every pass, it has the source's value.
+      // If the memory is new in every pass, it contains the source's value.
       for (const MemoryUse& other : memory.node().passes[k].memory) {
         if (use != nullptr || source == nullptr) break;
         if (other.writer && find_writer(other) == source) use = &other;
@@ -163,7 +165,7 @@ class Sharing {
     return states.size() - 1;
   }
 
-  // Gives a node what another one leaves in memory that both use.
+  // Gives a node the value that another node leaves in shared memory.
   void feed(const Memory& memory, Findings& findings) {
     const Node& reader = memory.node();
     const Memory* source = source_of(memory);
@@ -174,26 +176,27 @@ class Sharing {
     }
     const Node& from = source->node();
     if (!trace::same_type(memory.first().found, source->first().left)) {
-      findings.push_back(warning(Code::kSharedShape, reader.passes.front().opened_at, reader.name,
-                                 "node '" + reader.name + "' reads memory that node '" + from.name +
-                                     "' writes, in another shape: its present value is exported as "
-                                     "a constant. Pass it through annotate.input_tensors()."));
+      findings.push_back(
+          warning(Code::kSharedShape, reader.passes.front().opened_at, reader.name,
+                  "node '" + reader.name + "' reads memory that node '" + from.name +
+                      "' writes, with a different shape. Its current value is exported as a "
+                      "constant. Pass it through annotate.input_tensors()."));
       return;
     }
     const std::size_t read = state_of(memory, source);
     const std::size_t written = state_of(*source, nullptr);
     memory.owner.states[read].fed_by = State::Feed{from.id, {}, written};
-    // A loop may well observe once more than it acts.
+    // A loop may observe once more than it acts.
     if (std::abs(from.completed - reader.completed) <= 1) return;
     findings.push_back(warning(Code::kRates, reader.passes.front().opened_at, reader.name,
                                "node '" + reader.name + "' reads memory that node '" + from.name +
                                    "' writes, but " + counts_of(reader, from) +
-                                   ". A bundle runs every node once a tick. Run the slower node in "
-                                   "a bundle of its own, or run it in every tick and keep its last "
-                                   "result with torch.where() on a counter tensor."));
+                                   ". A bundle runs every node once per tick. Export the slower "
+                                   "node as a separate bundle, or run it in every tick and keep "
+                                   "its last result with torch.where() on a counter tensor."));
   }
 
-  // Decides about memory that a node writes for others and that no node sets for it: state if the
+  // Decides about memory that a node writes for others and that no other node writes: state if the
   // node finds its own value, and a constant initial value if the memory is reset.
   void settle(const Memory& memory, Findings& findings) {
     const Node& node = memory.node();

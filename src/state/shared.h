@@ -1,4 +1,4 @@
-// Unannotated memory that several nodes use: one writes it, another reads it.
+// Undeclared memory that several nodes use: one writes it, another reads it.
 //
 // In the program the value is in memory when the reader runs. In the bundle it becomes an output of
 // the writer and an input of the reader. The passes show which node wrote the value that a pass
@@ -11,8 +11,9 @@
 
 namespace leapp::state {
 
-/// Gives the nodes the states that they share, and says who feeds whom. `nodes` are in order of
-/// completion, and `written` is what their passes write. `findings` receives what cannot travel.
+/// Adds the states that nodes share, and the node that feeds each. `nodes` are in order of
+/// completion, and `written` contains the memory that their passes write. Adds memory that cannot
+/// be shared to `findings`.
 std::vector<NodeStates> find_shared(std::vector<NodeStates> nodes,
                                     const std::vector<std::vector<WrittenPass>>& written,
                                     Findings& findings);

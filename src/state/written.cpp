@@ -8,7 +8,7 @@ namespace {
 
 using Origin = State::Origin;
 
-// Adds memory that `pass` writes to and that what it computes depends on, unless it is `known`.
+// Adds memory that `pass` writes to and that its results depend on, unless it is `known`.
 void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::StoreId> known) {
   const trace::Tape& tape = pass.tape();
   for (bool again = true; again;) {
@@ -25,7 +25,7 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
   }
 }
 
-// What a state of `own` held in a pass; undefined where that neither declared nor used it.
+// The value of a state of `own` in a pass; undefined if that pass neither declared nor used it.
 State::Values held_in(const Pass& pass, const Pass& own, const State& state) {
   if (state.origin == Origin::kExplicit) {
     const auto* declared = find_in(pass.states, state.slot.name, &session::Declared::name);

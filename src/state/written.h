@@ -1,4 +1,4 @@
-// State that a pass writes: declared by annotations, or memory from outside that it writes to.
+// State that a pass writes: declared by annotations, or external memory that it writes to.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace leapp::state {
 
-/// A pass with what it writes, and the calls that compute that and its outputs.
+/// A pass with its written states, and the calls that compute these and its outputs.
 struct WrittenPass {
   const Pass* pass = nullptr;
   std::vector<State> states;        ///< without values
-  std::vector<std::int32_t> calls;  ///< indices into its tape, as they run
+  std::vector<std::int32_t> calls;  ///< indices into its tape, in the order of execution
 };
 
-/// A node whose states are asked for, with all that it takes to answer.
+/// A node whose states are inferred, with everything that is needed.
 struct Subject {
   const Node& node;
   std::span<const WrittenPass> passes;      ///< of the node
-  std::span<const Node* const> nodes = {};  ///< all that are exported
+  std::span<const Node* const> nodes = {};  ///< all exported nodes
   Paths paths = {};
-  std::size_t base = 0;  ///< the pass that is exported, which later ones are compared with
+  std::size_t base = 0;  ///< the exported pass, with which later ones are compared
 
   const WrittenPass& first() const { return passes[base]; }
 };
 
 /// Returns explicit states, declared buffers that changed, then undeclared memory that the pass
-/// writes and that its results depend on.
+/// writes and on which its results depend.
 WrittenPass written_in(const Pass& pass);
 std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 
-/// Returns the memory that the exported pass writes to and that its outputs or its states depend
-/// on, as far as it is not among them. What it writes there may depend on more such memory.
+/// Returns additional memory that the exported pass writes to and on which its outputs or its
+/// states depend. The values written there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
 
 /// Returns the memory that a pass of the node writes, with its values in each pass.
@@ -46,10 +46,10 @@ std::vector<State> find_written(const Node& node, const WrittenPass& pass);
 /// themselves.
 bool is_scratch(const Node& node, VarId var);
 
-/// Values that passes after the first found in memory that is written to.
+/// Values that passes after the first found in written memory.
 struct Persistence {
-  bool continued = false;  ///< what was left there
-  bool renewed = false;    ///< what the first pass found, and not that
+  bool continued = false;  ///< the value that was written last
+  bool renewed = false;    ///< the value that the first pass found, which differs from that
   bool strange = false;    ///< something else
 
   void add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first);
@@ -59,14 +59,15 @@ struct Persistence {
 
 /// End of the warning about memory with unexpected values, after how it is used.
 inline constexpr const char* kForeignWriteText =
-    ", so that it is exported as state; but a later pass found something there that the pass "
-    "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
+    ", so it is exported as state. However, a later pass found a value there that the previous "
+    "pass had not written. If code outside the node changes it, pass it through "
+    "annotate.input_tensors().";
 
 /// Returns the memory that a pass reads states from.
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);
 
-/// Returns whether two passes used the same: told by the name that it was declared with, or by the
-/// memory.
+/// Returns whether two passes used the same memory: with the same declared name, or the same
+/// storage.
 bool are_same(const session::MemoryUse& a, const session::MemoryUse& b);
 
 /// Returns the values of external memory before and after a pass, by a variable in it.

@@ -23,7 +23,7 @@ namespace {
 namespace jit = torch::jit;
 using caffe2::serialize::PyTorchStreamReader;
 
-// More than any program has that libtorch wrote: each level costs its parser stack.
+// A limit above any program that libtorch writes: each level uses stack of its parser.
 constexpr std::size_t kMaxDepth = 400;
 constexpr std::size_t kMaxSource = std::size_t{64} << 20;
 
@@ -43,7 +43,7 @@ class Memory final : public caffe2::serialize::ReadAdapterInterface {
   std::span<const std::byte> bytes_;
 };
 
-// The names by which TorchScript can reach an operator without saying `ops.namespace`.
+// Names that give TorchScript access to an operator without `ops.namespace`.
 const std::unordered_set<std::string>& operator_names() {
   static const std::unordered_set<std::string>& names = *new std::unordered_set<std::string>([] {
     std::unordered_set<std::string> found;
@@ -58,7 +58,7 @@ const std::unordered_set<std::string>& operator_names() {
   return names;
 }
 
-// The text between the quotes, and empty where a backslash may hide what it is.
+// The text between the quotes; empty if it contains a backslash, which may hide its meaning.
 std::string literal_text(std::string_view token) {
   const std::size_t quote = token.find_first_of("'\"");
   if (quote == std::string_view::npos || token.find('\\') != std::string_view::npos) return {};
@@ -73,10 +73,10 @@ std::string text_of(const jit::Token& token) {
   return std::string(token.range.token_text());
 }
 
-// Reads the tokens of one source in turn.
+// Reads the tokens of one source in order.
 class SourceCheck {
  public:
-  /// Why this source is refused; empty when it is not.
+  /// Returns why this source is refused; empty if it is accepted.
   std::string find_fault(const std::string& text) {
     jit::Lexer lexer(std::make_shared<jit::Source>(text));
     while (lexer.cur().kind != jit::TK_EOF) {
@@ -96,7 +96,7 @@ class SourceCheck {
     literal_.clear();
     if (namespace_follows_) {
       namespace_follows_ = false;
-      if (token.kind != '.') return "it passes all operators around";
+      if (token.kind != '.') return "it uses torch.ops as a value";
       namespace_named_ = true;
       return {};
     }
@@ -113,7 +113,7 @@ class SourceCheck {
       return "it holds an object of a C++ class";
     }
     uses_getattr_ |= word == "getattr";
-    if (last_ == ".") return name_fault(word);  // a word by itself is never an operator
+    if (last_ == ".") return name_fault(word);  // a single word is never an operator
     return is_action(word) ? "its code calls '" + word + "'" : "";
   }
 
@@ -122,10 +122,10 @@ class SourceCheck {
     if (!uses_getattr_) return {};
     const std::string part = literal_text(token);
     if (part.empty() && token.find('\\') != std::string::npos) {
-      return "its code takes attributes by names that cannot be read";
+      return "its code reads attributes whose names cannot be checked";
     }
     literal_ += part;
-    if (literal_ == "ops") return "it passes all operators around";
+    if (literal_ == "ops") return "it uses torch.ops as a value";
     return name_fault(literal_);
   }
 
@@ -134,7 +134,7 @@ class SourceCheck {
     return "its code calls '" + name + "'";
   }
 
-  // What the parser and the compiler go down into: brackets, blocks, chains of operators.
+  // Structures in which the parser and the compiler recurse: brackets, blocks, chains of operators.
   void count_depth(int kind) {
     switch (kind) {
       case '(':
@@ -177,11 +177,11 @@ class SourceCheck {
 
   std::vector<std::size_t> levels_ = {0};  // operators since the last comma, per open bracket
   std::size_t blocks_ = 0;
-  std::size_t chained_ = 0;  // elif, which the parser takes for blocks in blocks
+  std::size_t chained_ = 0;  // elif, which the parser treats as nested blocks
   std::size_t depth_ = 0;
   std::string last_;
   std::string before_last_;
-  std::string literal_;  // strings in succession are one
+  std::string literal_;  // consecutive strings are joined
   bool uses_getattr_ = false;
   bool namespace_follows_ = false;
   bool namespace_named_ = false;
@@ -202,7 +202,7 @@ std::string find_fault(PyTorchStreamReader& reader, std::size_t file_size) {
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     require(names.insert(lower).second, Code::kBadModel, "it has two records '" + name + "'");
-    if (lower == "model.json") return "it is of a format that libtorch only reads by running it";
+    if (lower == "model.json") return "it has a format that libtorch can read only by running it";
     if (lower.ends_with(".py")) {
       if (std::string fault = source.find_fault(record_text(reader, name)); !fault.empty()) {
         return fault;
@@ -248,12 +248,11 @@ void check_archive(const Model& node, const ModelFile& file) {
   }
   if (fault.empty()) return;
   throw Error(Code::kNotTrusted,
-              "node '" + node.name + "': " + file.path.string() + " is a program, and " + fault +
-                  ", which is not among the operators that do nothing but compute. If you trust "
-                  "whoever made this bundle as you would trust a program of theirs, load it with "
-                  "trust=\"code\" (C++: Trust::kCode; the command: --trust-code); "
-                  "docs/explanation/security.md "
-                  "says what it may do then");
+              "node '" + node.name + "': " + file.path.string() +
+                  " contains executable code: " + fault +
+                  ", which is not on the list of operators that only compute. If you trust its "
+                  "author, load it with trust=\"code\" (C++: Trust::kCode; command: --trust-code); "
+                  "see docs/explanation/security.md");
 }
 
 }  // namespace leapp

@@ -1,5 +1,5 @@
-// Whole ticks as CUDA graphs. Compiled where CUDA's headers and the CUDA half of libtorch are
-// there.
+// Whole ticks as CUDA graphs. Compiled if CUDA's headers and libtorch's CUDA libraries are
+// available.
 #include "torch_engine/torch_device.h"
 
 #ifdef LEAPP_WITH_CUDA
@@ -16,7 +16,7 @@ namespace {
 class CudaGraph final : public Recording {
  public:
   CudaGraph(at::Device device, const std::function<Result<void>()>& work) : device_(device) {
-    // The stream of everyone cannot be recorded: another one does, behind all that was asked so
+    // The default stream cannot be recorded, so another stream records, after all work submitted so
     // far.
     const c10::cuda::CUDAGuard here(device_);
     const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, device_.index());

@@ -19,7 +19,7 @@ namespace {
 namespace jit = torch::jit;
 using caffe2::serialize::PyTorchStreamReader;
 
-// The bytes of a record as memory of tensors, which keeps the file for as long as they live.
+// The bytes of a record as memory of tensors, which keep the file alive.
 c10::Storage storage_over(const ModelFile& file, std::size_t offset, std::size_t size) {
   void* data = const_cast<std::byte*>(file.bytes.data() + offset);
   auto* keeper = new std::shared_ptr<const void>(file.keeper);
@@ -29,8 +29,8 @@ c10::Storage storage_over(const ModelFile& file, std::size_t offset, std::size_t
   return {c10::Storage::use_byte_size_t(), size, std::move(memory), nullptr, false};
 }
 
-// The tensors of one of the archives in a file, by the names that its pickle has for them. Records
-// that are not aligned are left to libtorch, which copies them.
+// The tensors of one of the archives in a file, by the names in its pickle. libtorch reads and
+// copies records that are not aligned.
 std::shared_ptr<jit::DeserializationStorageContext> lend_records(const ModelFile& file,
                                                                  PyTorchStreamReader& reader,
                                                                  const std::string& archive) {

@@ -13,8 +13,8 @@
 namespace leapp {
 namespace {
 
-// Through libtorch's device-neutral interfaces, on its current stream: what the caller's own torch
-// code does to a tensor before or after is in order with what happens here.
+// Uses libtorch's device-neutral interfaces on its current stream, so the work is ordered with the
+// caller's own torch code.
 class TorchMemory final : public DeviceMemory {
  public:
   explicit TorchMemory(at::Device device) : device_(device), guard_(device.type()) {}
@@ -107,7 +107,7 @@ std::shared_ptr<DeviceMemory> memory_of(at::Device device) {
 }
 
 at::Tensor tensor_over(const void* data, DType dtype, const Shape& shape, at::Device device) {
-  // from_blob takes no const; models that write to an input get a copy of it instead.
+  // from_blob needs a non-const pointer; models that write to an input get a copy instead.
   return at::from_blob(
       const_cast<void*>(data), shape, [](void*) {},
       at::TensorOptions(to_torch(dtype)).device(device), device);

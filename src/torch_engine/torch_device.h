@@ -10,14 +10,14 @@
 
 namespace leapp {
 
-/// Returns the device that an engine option asks for: empty and "cpu" are the CPU. Throws
-/// Error(kValue) when it is not there.
+/// Returns the device of an engine option; empty and "cpu" are the CPU. Throws Error(kValue) if it
+/// is missing.
 at::Device choose_device(const std::string& provider, const std::string& node);
 
 /// Returns the memory of a device; null for the CPU. One object per device, shared by all engines.
 std::shared_ptr<DeviceMemory> memory_of(at::Device device);
 
-/// Records CUDA work as a graph. Null when this was built without CUDA.
+/// Records CUDA work as a graph. Null in a build without CUDA.
 std::unique_ptr<Recording> record_cuda(at::Device device,
                                        const std::function<Result<void>()>& work);
 

@@ -1,4 +1,4 @@
-// Element types: LEAPP's to libtorch's.
+// Conversion of element types from LEAPP's to libtorch's.
 #pragma once
 
 #include <c10/core/ScalarType.h>

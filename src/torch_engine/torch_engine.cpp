@@ -1,10 +1,10 @@
-// The TorchScript engine: a plugin, so that the runtime itself never needs libtorch.
+// The TorchScript engine, a plugin so that the runtime itself does not need libtorch.
 //
 // A model is frozen when it is loaded (its weights become constants of one flat graph) and then run
-// by TorchScript's interpreter directly. The usual way, through the profiling executor, rewrites
-// the graph during the first calls: the first ticks of a robot would be its slowest, for nothing on
-// a CPU. Inputs are read where they lie; libtorch allocates each output, which is then copied to
-// the buffer it is bound to. Most models on a CPU go on to run in ONNX Runtime: see translation.h.
+// by TorchScript's interpreter directly. The profiling executor, which is the default, rewrites the
+// graph during the first calls, so a robot's first ticks would be its slowest, without a benefit on
+// a CPU. Inputs are read in place; libtorch allocates each output, which is then copied to its
+// bound buffer. On a CPU, most models run in ONNX Runtime instead: see translation.h.
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
@@ -24,7 +24,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-// libtorch's number of threads belongs to the process; whoever else uses it gets it back.
+// libtorch's number of threads belongs to the process and is restored afterwards.
 class ThreadsGuard {
  public:
   explicit ThreadsGuard(int threads) : former_(at::get_num_threads()) {
@@ -52,7 +52,7 @@ std::string type_text(const at::Tensor& tensor) {
                    Shape(tensor.sizes().begin(), tensor.sizes().end()));
 }
 
-// TorchScript prefixes a page of source to what went wrong; the cause stands last.
+// TorchScript prefixes errors with a page of source; the cause is the last line.
 std::string_view cause(std::string_view message) {
   const std::size_t start = message.rfind("RuntimeError: ");
   if (start != std::string_view::npos) message.remove_prefix(start);
@@ -60,10 +60,10 @@ std::string_view cause(std::string_view message) {
   return message;
 }
 
-// What the bindings of an engine share.
+// Data that the bindings of an engine share.
 struct LoadedModel {
   Model signature;
-  TorchGraph graph;  // empty when several nodes were merged
+  TorchGraph graph;  // empty if several nodes were merged
   TorchProgram program;
   at::Device device;
   int threads;
@@ -128,7 +128,7 @@ class TorchBinding final : public Binding {
     const Port& port = signature.outputs[index];
     if (!returned.isTensor()) {
       return Failure(Code::kModelMismatch, {"output ", signature.name, "/", port.name,
-                                            " of the TorchScript model is no tensor"});
+                                            " of the TorchScript model is not a tensor"});
     }
     const at::Tensor& value = returned.toTensor();
     at::Tensor& bound = outputs_[index];
@@ -140,7 +140,7 @@ class TorchBinding final : public Binding {
     }
     if (value.is_cpu() && memory_.is_cpu() && value.is_contiguous() && !value.is_neg() &&
         !value.is_conj()) {
-      // Small outputs are the rule: copy_() would cost more than the copy.
+      // Most outputs are small: copy_() would cost more than the copy itself.
       if (value.numel() != 0) std::memcpy(bound.data_ptr(), value.const_data_ptr(), value.nbytes());
     } else {
       bound.copy_(value, /*non_blocking=*/!memory_.is_cpu());
@@ -149,7 +149,7 @@ class TorchBinding final : public Binding {
   }
 
   const LoadedModel& model_;
-  at::Device memory_;  // where the buffers are
+  at::Device memory_;  // device of the buffers
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
   jit::Stack stack_;  // kept, so that its memory is allocated once
@@ -164,7 +164,7 @@ class TorchEngine final : public Engine {
     if (!options_.translate || !model_.device.is_cpu()) return;
     translated_ = translate(model_.signature, model_.program, options_);
     if (!translated_) return;
-    model_.program = {};  // the weights are in the translation now
+    model_.program = {};  // the translation contains the weights
     model_.graph = {};
   }
 
@@ -194,10 +194,10 @@ class TorchEngine final : public Engine {
  private:
   LoadedModel model_;
   EngineOptions options_;
-  std::unique_ptr<Engine> translated_;  // runs instead, where there is one
+  std::unique_ptr<Engine> translated_;  // runs instead of the program, if there is one
 };
 
-// Turns what libtorch throws while loading into an Error.
+// Converts exceptions of libtorch during loading to Errors.
 template <typename Load>
 std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions& options,
                                     const std::string& what, const Load& load) {
@@ -229,7 +229,7 @@ std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
   });
 }
 
-// The single nodes are loaded already: their graphs are joined, and the weights shared.
+// The single nodes are already loaded: their graphs are joined, and the weights are shared.
 std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                     const Model& signature, const EngineOptions& options) {
   return make_engine(signature, options, "its models", [&](at::Device) {

@@ -30,8 +30,8 @@ void find_device_constants(jit::Block* block, std::vector<jit::Node*>& found) {
   }
 }
 
-// A model names devices where it makes tensors. One that never names the device it runs on now was
-// exported on another: then all of them mean this one.
+// A model contains the devices on which it creates tensors. If the current device is not among
+// them, the model was exported on another device, and all of them are replaced by the current one.
 void move_device_constants(jit::Graph& graph, at::Device device) {
   std::vector<jit::Node*> constants;
   find_device_constants(graph.block(), constants);
@@ -52,7 +52,7 @@ jit::Module load_module(const ModelFile& file, at::Device device) {
   return module;
 }
 
-// The values a graph returns, one per output of the node, as values of `into`.
+// The values that a graph returns, one per output of the node, as values of `into`.
 std::vector<jit::Value*> unpack(jit::Graph& into, const std::vector<jit::Value*>& returned,
                                 const Model& node) {
   std::vector<jit::Value*> values = returned;
@@ -62,7 +62,7 @@ std::vector<jit::Value*> unpack(jit::Graph& into, const std::vector<jit::Value*>
       jit::Node* unpacked = into.insertNode(into.createTupleUnpack(returned[0]));
       values.assign(unpacked->outputs().begin(), unpacked->outputs().end());
     } else if (returned[0]->type()->cast<c10::ListType>()) {
-      // How many there are is known when it has run; the interpreter then complains itself.
+      // Their number is known only after a run; the interpreter then reports a mismatch.
       jit::Node* unpacked = into.insertNode(into.createListUnpack(returned[0], expected));
       values.assign(unpacked->outputs().begin(), unpacked->outputs().end());
     }
@@ -92,7 +92,7 @@ TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device devic
   try {
     jit::freeze_module_inplace(&module);
   } catch (const std::exception&) {
-    module = load_module(file, device);  // writes its own attributes: it runs as it is
+    module = load_module(file, device);  // writes its own attributes, so it runs unchanged
   }
   TorchGraph result;
   result.graph = module.get_method("forward").graph()->copy();

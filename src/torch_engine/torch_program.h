@@ -15,28 +15,29 @@ namespace leapp {
 struct TorchProgram {
   std::shared_ptr<torch::jit::Graph> graph;
   torch::jit::Code code;
-  /// The module, when the graph still reads its attributes: it is then the first input.
+  /// The module, if the graph still reads its attributes; it is then the first input.
   std::optional<c10::IValue> self;
-  /// Inputs that the graph changes in place; they are given a copy.
+  /// Inputs that the graph changes in place; it gets copies of them.
   std::vector<bool> writes_input;
 };
 
-/// The forward graph of one file, with its weights as constants where it could be frozen.
+/// The forward graph of one file; its weights are constants if it could be frozen.
 struct TorchGraph {
   std::shared_ptr<torch::jit::Graph> graph;  ///< its first input is the module
   c10::IValue self;
-  std::vector<bool> writes_input;  ///< of the others
+  std::vector<bool> writes_input;  ///< number of the other inputs
 };
 
-/// Loads one model. Throws Error(kValue) when the file is no TorchScript, takes other inputs than
-/// the node declares, or does more than compute and is not trusted to.
+/// Loads one model. Throws Error(kValue) if the file is not TorchScript, has different inputs than
+/// the node, or does more than compute without trust.
 TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device device);
 
-/// Throws Error(kValue) when the graph has other outputs than the node declares.
+/// Throws Error(kValue) if the outputs of the graph differ from those of the node.
 TorchProgram make_program(const Model& node, const TorchGraph& graph);
 
-/// The nodes of `part`, whose graphs are given, as one program with the ports of `signature`,
-/// called "node/port". Throws Error(kValue) when a node keeps attributes or changes its inputs.
+/// Returns the nodes of `part`, whose graphs are given, as one program with the ports of
+/// `signature`, named "node/port". Throws Error(kValue) if a node keeps attributes or changes its
+/// inputs.
 TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGraph*>& graphs,
                             const Model& signature);
 

@@ -19,7 +19,7 @@
 namespace leapp {
 namespace {
 
-// While a model is translated its weights are in memory up to four times.
+// While a model is translated, up to four copies of its weights are in memory.
 constexpr std::size_t kMaxWeights = std::size_t{256} << 20;
 
 std::size_t weights_of(const torch::jit::Graph& graph) {
@@ -33,8 +33,8 @@ std::size_t weights_of(const torch::jit::Graph& graph) {
   return bytes;
 }
 
-// Functions that ONNX has no operator for are worked out by others there, a digit or two less exact
-// than libtorch's own.
+// Functions without an ONNX operator are computed by others, which are one or two digits less
+// precise than libtorch's.
 bool is_exact_in_onnx(const std::string& op) {
   for (const char* plain : {"aten::linalg_vector_norm", "aten::linalg_cross"}) {
     if (op == plain) return can_convert_to_onnx(op);
@@ -46,9 +46,9 @@ bool is_exact_in_onnx(const std::string& op) {
   return can_convert_to_onnx(op);
 }
 
-// Numbers as observations have them; indices that are valid whatever they index.
+// Typical numbers of observations; indices that are valid for any dimension.
 std::vector<at::Tensor> make_examples(const Model& signature) {
-  const at::Generator own = at::detail::createCPUGenerator();  // the program's is the program's
+  const at::Generator own = at::detail::createCPUGenerator();  // owned by the program
   std::vector<at::Tensor> examples;
   for (const Port& port : signature.inputs) {
     at::Tensor example = at::zeros(port.shape, to_torch(port.dtype));
@@ -60,7 +60,7 @@ std::vector<at::Tensor> make_examples(const Model& signature) {
   return examples;
 }
 
-// The ports by the names that the translated graph has.
+// The ports by their names in the translated graph.
 Model neutral(const Model& signature) {
   Model model = signature;
   const auto rename = [](std::vector<Port>& ports, const char* name) {
@@ -71,7 +71,7 @@ Model neutral(const Model& signature) {
   return model;
 }
 
-// What a sum of the largest elements loses counts for the smallest too.
+// The rounding error of a sum with the largest elements also affects the smallest ones.
 bool agree(const ConstTensorView& translated, const ConstTensorView& original) {
   const Comparison comparison = compare_in_full(original, translated, kExact);
   if (comparison.passed()) return true;
@@ -100,7 +100,7 @@ void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>
         found[i].scalar_type() == original.scalar_type() && found[i].sizes() == original.sizes();
     const Port& port = signature.outputs[i];
     require(fits && agree(outputs[i], {original.const_data_ptr(), port.dtype, port.shape}),
-            Code::kNotTranslated, "its output '" + port.name + "' comes out differently");
+            Code::kNotTranslated, "its output '" + port.name + "' differs");
   }
 }
 

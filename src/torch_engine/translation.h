@@ -1,10 +1,10 @@
-// TorchScript models that ONNX Runtime runs.
+// TorchScript models that run in ONNX Runtime.
 //
-// libtorch looks up, allocates and sizes anew what each operator needs in each tick; ONNX Runtime
-// settled all that when the model was loaded. So a model on the CPU whose graph can be said in ONNX
-// is translated when it is loaded, and runs in a fraction of the time. The translation is used when
-// it gives what the TorchScript model gives on an example, up to the rounding of sums in another
-// order. See docs/decisions/torchscript-runs-as-onnx.md.
+// In each tick libtorch looks up operators, computes sizes and allocates memory; ONNX Runtime does
+// this once, when it loads the model. Therefore a model on the CPU whose graph can be expressed in
+// ONNX is translated when it is loaded, and runs in a fraction of the time. The translation is used
+// if its results on an example equal those of the TorchScript model, up to the rounding of sums in
+// a different order. See docs/decisions/torchscript-runs-as-onnx.md.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace leapp {
 
-/// The program, whose inputs and outputs are those of `signature`, as an engine of ONNX Runtime
-/// with ports called in0, in1, .. and out0, out1, .. Null, with a line in the log that has the
-/// reason, where there is none that serves.
+/// Returns the program, whose inputs and outputs are those of `signature`, as an engine of ONNX
+/// Runtime with ports named in0, in1, .. and out0, out1, .. Returns null, with the reason in the
+/// log, if that is not possible.
 std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& program,
                                   const EngineOptions& options);
 

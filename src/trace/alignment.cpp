@@ -12,8 +12,8 @@ namespace leapp::trace {
 
 namespace {
 
-// TorchScript's executor puts these in once it has seen a function run, and PyTorch's indexing
-// those that are passed over where it selects a single element.
+// TorchScript's executor inserts these after it has seen a function run, and PyTorch's indexing
+// inserts some that it omits when it selects a single element.
 bool changes_nothing(const Call& call) {
   if (call.bypassed) return true;
   static const c10::OperatorName detach("aten::detach", "");
@@ -21,12 +21,13 @@ bool changes_nothing(const Call& call) {
   return call.op.operator_name() == detach || call.op.operator_name() == alias;
 }
 
-// Which calls of a list depend on no node's values: what they make is the same in every pass.
+// Finds the calls of a list that depend on no node's values, so their results are the same in every
+// pass.
 std::vector<bool> find_constant_calls(const CallList& list) {
   using Origin = Variable::Origin;
   const Tape& tape = list.tape;
   std::vector<bool> constant(tape.variable_count(), false);
-  std::vector<bool> written(tape.store_count(), false);  // by a call that does depend on them
+  std::vector<bool> written(tape.store_count(), false);  // made by a call that does depend on them
   const auto is_constant_here = [&](VarId var) {
     const Variable& variable = tape.variable(var);
     if (variable.store != kNoId && written[static_cast<std::size_t>(variable.store)]) {
@@ -44,7 +45,7 @@ std::vector<bool> find_constant_calls(const CallList& list) {
     for_each_result(tape, call, [&](VarId var) {
       if (var == kNoId) return;
       if (!depends) constant[static_cast<std::size_t>(var)] = true;
-      // A result in memory that was there before has been written to, or shows what was.
+      // A result in memory that existed before was written to, or shows the earlier content.
       const auto store = tape.variable(var).store;
       if (depends && store != kNoId) written[static_cast<std::size_t>(store)] = true;
     });
@@ -52,8 +53,7 @@ std::vector<bool> find_constant_calls(const CallList& list) {
   return found;
 }
 
-// Returns whether two calls of one operator work with the same numbers and the same tensors from
-// outside.
+// Returns whether two calls of one operator use the same numbers and the same external tensors.
 bool have_same_constants(const Tape& first, const Call& was, const Tape& again, const Call& is) {
   const auto memory_at = [](const Tape& tape, VarId var) {
     const bool outside = var != kNoId && tape.variable(var).origin == Variable::Origin::kOutside;
@@ -76,7 +76,7 @@ class Aligner {
   Aligner(const CallList& first, const CallList& again) : first_(first), again_(again) {}
 
   Alignment run(bool past_differences) {
-    // As a rule a pass runs what the first one ran, and there is nothing to find out.
+    // Normally a pass runs the same calls as the first one, and no search is needed.
     if (std::equal(first_.calls.begin(), first_.calls.end(), again_.calls.begin(),
                    again_.calls.end(), [&](std::int32_t a, std::int32_t b) {
                      return first_.tape.call(a).op == again_.tape.call(b).op;
@@ -118,12 +118,12 @@ class Aligner {
     const Call* b = call_at(again_, j);
     if (a == nullptr || b == nullptr || first_constant_[i] != again_constant_[j]) return false;
     if (a->op.operator_name() != b->op.operator_name()) return false;
-    // At another place of the program, the same operator may well do something else.
+    // The same operator at another line of the program may do something different.
     return a->frame == b->frame || have_same_constants(first_.tape, *a, again_.tape, *b);
   }
 
-  // An alias that the program has in one pass and not in the other is none of its operators, and
-  // says nothing of those that follow.
+  // An alias that only one of the passes has is not an operator, and says nothing about the
+  // following ones.
   static bool is_ours(const CallList& list, const std::vector<bool>& constant, std::size_t i) {
     const Call* call = call_at(list, i);
     return call != nullptr && constant[i] && call->is_inferred_alias();
@@ -141,8 +141,7 @@ class Aligner {
                          j_ < again_.calls.size() ? again_.calls[j_] : -1};
   }
 
-  // Passes over as few calls as possible to where two operators in a row are the same, or to where
-  // both lists end.
+  // Skips as few calls as possible until two consecutive operators are equal, or both lists end.
   void meet_again() {
     const auto meet = [&](std::size_t i, std::size_t j) {
       const bool ends = i >= first_.calls.size() && j >= again_.calls.size();

@@ -1,4 +1,4 @@
-// Which calls of a later pass are those of an earlier one.
+// Pairs the calls of a later pass with those of an earlier one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace leapp::trace {
 
-/// Some calls of a tape, by index, as they run.
+/// Some calls of a tape, by index, in the order of execution.
 struct CallList {
   const Tape& tape;
   const std::vector<std::int32_t>& calls;
@@ -18,9 +18,9 @@ struct CallList {
 
 struct Alignment {
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  ///< indices into the two tapes
-  /// The first two calls that have no counterpart; -1 where that list has ended.
+  /// The first two calls without a counterpart; -1 if the list has ended.
   std::optional<std::pair<std::int32_t, std::int32_t>> difference;
-  /// Past differences: calls of the later pass that have none.
+  /// Beyond differences: calls of the later pass without a counterpart.
   std::vector<std::int32_t> added;
 };
 
@@ -30,14 +30,14 @@ struct Alignment {
 /// may one that changes nothing. Stops at the first difference.
 Alignment align(const CallList& first, const CallList& again);
 
-/// Does the same, but continues where the two run the same operators again.
+/// Pairs calls in the same way, but continues if both run the same operators again.
 Alignment align_past_differences(const CallList& first, const CallList& again);
 
-/// Returns the first call that only the later pass ran, and whose result it used or left behind.
+/// Returns the first call that only the later pass ran, and whose result it used or stored.
 std::optional<std::int32_t> find_added_call(const Tape& again, const Alignment& aligned);
 
-/// Notes for the results of a call what its counterpart has in their place: `as_first` is indexed
-/// by variable of the later tape.
+/// Stores for each result of a call the corresponding result of its counterpart: `as_first` is
+/// indexed by variable of the later tape.
 void pair_results(const Tape& first, const Call& was, const Tape& again, const Call& is,
                   std::vector<VarId>& as_first);
 

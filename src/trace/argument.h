@@ -16,7 +16,7 @@ bool same_argument(const c10::IValue& a, const c10::IValue& b);
 /// Returns "0.5", "a tensor".
 std::string text_of(const c10::IValue& value);
 
-/// Does the same for an argument; "3 tensors" for a list of them.
+/// Returns the text of an argument; "3 tensors" for a list of tensors.
 std::string text_of(const Arg& arg);
 
 }  // namespace leapp::trace

@@ -30,7 +30,7 @@ at::Tensor copy_of(const at::Tensor& tensor) {
   if (!tensor.defined()) return tensor;
   if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&
       tensor.has_storage() && !tensor.is_conj() && !tensor.is_neg()) {
-    // Most are small: the operators would take longer than the copy.
+    // Most tensors are small: the operators would take longer than the copy.
     at::Tensor copy(at::detail::empty_cpu(tensor.sizes(), at::TensorOptions(tensor.scalar_type())));
     if (copy.nbytes() != 0) {
       std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), copy.nbytes());

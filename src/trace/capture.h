@@ -1,8 +1,8 @@
-// The content of memory from outside, as it was when it was first used.
+// The content of external memory at its first use.
 //
-// Weights are never copied for being read: a capture refers to the live memory, and copies it only
-// when an operator is about to write there. Writes that no operator announces (NumPy, another
-// library) show in the version counter or not at all; `changed_unseen` tells the first kind.
+// Reading does not copy weights: a capture refers to the live memory, and copies it only before an
+// operator writes to it. Writes without an operator (NumPy, another library) change only the
+// version counter, or nothing; `changed_unseen` detects the former.
 //
 // Not thread-safe: the session's lock guards it.
 #pragma once
@@ -37,7 +37,7 @@ class Capture {
   void freeze();
   bool frozen() const noexcept { return frozen_.has_value(); }
 
-  /// Returns whether the live memory was written to since, without freeze() before it.
+  /// Returns whether the live memory was written to without an earlier freeze().
   bool changed_unseen() const;
 
   /// Returns an alias of the tensor that was captured, with the live content.
@@ -55,7 +55,7 @@ class Capture {
 /// The captures that still refer to live memory, by storage.
 class CaptureTable {
  public:
-  /// Creates a table with room for the weights of a small pipeline.
+  /// Creates a table with space for the weights of a small pipeline.
   CaptureTable() { live_.reserve(64); }
 
   /// Returns the capture of the tensor's memory; the same one until it is frozen.
@@ -68,7 +68,7 @@ class CaptureTable {
 
  private:
   struct Entry {
-    c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // prevents the reuse of the address
     std::weak_ptr<Capture> capture;
   };
   ska::flat_hash_map<const c10::StorageImpl*, Entry> live_;

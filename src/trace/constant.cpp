@@ -14,7 +14,7 @@ namespace {
 
 using Origin = Variable::Origin;
 
-// Replays the calls that make a constant.
+// Replays the calls that compute a constant.
 class Evaluator {
  public:
   explicit Evaluator(const Tape& tape) : tape_(tape) {}
@@ -98,7 +98,7 @@ bool same_type(const at::Tensor& a, const at::Tensor& b) {
 
 bool same_value(const at::Tensor& a, const at::Tensor& b) {
   if (!same_type(a, b)) return false;
-  // A weight, which need not be read.
+  // A weight, which does not have to be read.
   const bool in_place = a.has_storage() && b.has_storage() && a.strides() == b.strides() &&
                         a.const_data_ptr() == b.const_data_ptr();
   const bool may_be_nan = a.is_floating_point() || a.is_complex();

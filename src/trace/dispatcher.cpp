@@ -11,9 +11,9 @@ namespace {
 // PyTorch's key for "generic modes": above all others, and unused by PyTorch itself.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
-// A transform under way shows in one of these: its modes, or the wrappers it puts values in; the
-// last two are those of torch.autograd.functional. The back mode matters because functorch hides
-// the wrappers' own key while a level is being worked on.
+// An active transform has one of these keys: its modes, or the wrappers around its values; the last
+// two belong to torch.autograd.functional. The back mode is needed because functorch hides the
+// wrappers' own key while it processes a level.
 constexpr c10::DispatchKeySet kTransforms{c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
                                           c10::DispatchKey::FuncTorchDynamicLayerBackMode,
                                           c10::DispatchKey::FuncTorchBatched,
@@ -24,24 +24,24 @@ constexpr c10::DispatchKeySet kTransforms{c10::DispatchKey::FuncTorchDynamicLaye
 
 thread_local Observer* current_observer = nullptr;
 
-// functorch swaps the thread's excluded keys for its own, so exclusion alone would let a nested
-// call slip through.
+// functorch replaces the thread's excluded keys by its own, so exclusion alone would not stop a
+// nested call.
 thread_local int unobserved_depth = 0;
 
-// Zeros without memory are what forward-mode derivatives of constants are.
+// Forward-mode derivatives of constants are zeros without memory.
 at::Tensor with_memory(const at::Tensor& tensor) {
   return tensor._is_zerotensor() ? at::zeros(tensor.sizes(), tensor.options()) : tensor;
 }
 
 // If tensors have no memory, repeats the call with tensors that do, because neither model files nor
-// recordings can express the others.
+// recordings can contain tensors without memory.
 bool call_with_memory(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                       torch::jit::Stack* stack) {
   static auto& dispatcher = c10::Dispatcher::singleton();
   static const auto without = dispatcher.findSchemaOrThrow("aten::_efficientzerotensor", "");
   static const auto zeros = dispatcher.findSchemaOrThrow("aten::zeros", "");
   if (op == without) {
-    zeros.callBoxed(stack);  // takes the same arguments
+    zeros.callBoxed(stack);  // accepts the same arguments
     return true;
   }
   if (!keys.has(c10::DispatchKey::ZeroTensor)) return false;
@@ -63,7 +63,7 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
   }
 }
 
-// Takes the key when the library is loaded, unless somebody has it.
+// Registers for the key when the library is loaded, unless another library has it.
 bool take_key() {
   if (c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(kKey)) return false;
   static torch::Library library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);

@@ -1,8 +1,8 @@
 // LEAPP's place in PyTorch's dispatcher.
 //
 // A boxed fallback sits above autograd and sees every operator once, composites whole, from Python
-// and C++ alike. It is switched on per thread by installing an `Observer`; while none is installed
-// the dispatcher never enters it, so tracing that is off costs nothing.
+// and C++ alike. Installing an `Observer` enables it for the thread. While none is installed, the
+// dispatcher never calls it, so inactive tracing costs nothing.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -12,8 +12,8 @@
 
 namespace leapp::trace {
 
-/// Sees the operators that one thread calls. `on_call` must leave the operator's results on the
-/// stack: by call_unobserved(), by redispatch_below(), or by itself.
+/// Observes the operators that one thread calls. `on_call` must leave the operator's results on the
+/// stack: by call_unobserved(), by redispatch_below(), or directly.
 class Observer {
  public:
   virtual void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -23,18 +23,18 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Returns whether the tensor is a wrapper of vmap or another transform, without memory of its own.
+/// Returns whether the tensor is a wrapper of vmap or another transform, without its own memory.
 bool is_wrapped(const at::Tensor& tensor);
 
-/// Returns whether observers see anything. False in a second copy of this library in one process:
-/// the place in the dispatcher can be had once.
+/// Returns whether observers receive operators. False in a second copy of this library in one
+/// process, because the dispatcher's key can be registered only once.
 bool can_observe() noexcept;
 
-/// Makes the observer see this thread's operators; nullptr ends that. The observer must outlive its
-/// installation.
+/// Installs the observer for this thread's operators; nullptr removes it. The observer must outlive
+/// its installation.
 void set_observer(Observer* observer) noexcept;
 
-/// Makes the observer see this thread's operators while it lives, in place of any other.
+/// Installs the observer for this thread's operators while it lives, in place of any other.
 class Observing {
  public:
   explicit Observing(Observer& observer) noexcept;
@@ -46,11 +46,11 @@ class Observing {
   Observer* former_;
 };
 
-/// Runs the operator; what it calls inside stays unseen.
+/// Runs the operator without observing the operators that it calls.
 void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/// Redispatches the call to the layers below (functorch, functionalisation); the operators they
-/// make of it reach the observer again.
+/// Redispatches the call to the layers below (functorch, functionalisation); the observer also
+/// receives the operators that these call.
 void redispatch_below(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                       torch::jit::Stack* stack);
 

@@ -13,8 +13,8 @@
 namespace leapp::trace {
 namespace {
 
-// Another size, never one, which is special. What divides the size divides the other too: it may
-// be the number of rows times that of columns.
+// Returns another size. It is never one, which is special, and a multiple of the size, which may be
+// a product of rows and columns.
 std::int64_t other_size(std::int64_t size) {
   constexpr std::int64_t kDivisible = 5040;
   return size == 0 ? kDivisible : 3 * size;
@@ -24,7 +24,7 @@ bool varies(DynamicDims dims, std::size_t dim) {
   return dim < 64 && ((dims >> dim) & 1U) != 0;
 }
 
-// A call with stand-ins for its tensors: of the traced sizes, or of other ones.
+// A call with stand-ins for its tensors, with the traced sizes or with others.
 class StandIns {
  public:
   StandIns(const torch::jit::Stack& arguments, const std::vector<DynamicDims>& dynamic,
@@ -43,7 +43,7 @@ class StandIns {
   }
 
  private:
-  // Zeros, which are also a position that every index takes.
+  // Zeros, which are also valid indices for any dimension.
   at::Tensor stand_in(const at::Tensor& tensor, DynamicDims dims, bool other) const {
     if (!tensor.defined()) return tensor;
     const at::TensorOptions options = tensor.options().device(device_).requires_grad(false);
@@ -56,7 +56,7 @@ class StandIns {
     return at::zeros(sizes, options);
   }
 
-  // Masks become the positions that they select.
+  // Masks are replaced by the indices that they select.
   void add_index(const at::Tensor& index, DynamicDims dims, bool other,
                  c10::List<std::optional<at::Tensor>>& items) const {
     if (!is_mask(index)) {
@@ -107,8 +107,8 @@ class StandIns {
   c10::Device device_;
 };
 
-// Small tensors are tried as zeros on the CPU. Meta tensors cost nothing of any size, but many of
-// their kernels are Python, and the first of them imports for seconds.
+// Small tensors are zeros on the CPU. Meta tensors cost nothing, but many of their kernels are
+// written in Python, and the first one takes seconds for imports.
 std::vector<c10::Device> devices_for(const std::vector<at::Tensor>& tensors) {
   constexpr std::int64_t kSmall = 1 << 14;
   const bool small = std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& tensor) {
@@ -141,7 +141,7 @@ std::vector<DynamicDims> by_size(const std::vector<at::Tensor>& arguments,
   return found;
 }
 
-// Which of its tensors decides the shape of the result; -1: the masks in an index.
+// Index of the tensor that decides the shape of the result; -1: the masks in an index.
 int deciding_argument(const c10::OperatorHandle& op) {
   const std::string& name = op.schema().name();
   if (name == "aten::index") return -1;
@@ -156,8 +156,8 @@ std::vector<DynamicDims> data_dependent_dims(const c10::OperatorHandle& op,
   std::vector<DynamicDims> found(results.size(), 1);
   const std::string& name = op.schema().name();
   const bool unique = name.find("unique") != std::string::npos;
-  if (unique && found.size() > 1) found[1] = 0;  // where each element went to
-  // A minimum that was not exceeded is taken for the size that the program means.
+  if (unique && found.size() > 1) found[1] = 0;  // the new position of each element
+  // A minimum that was not exceeded is assumed to be the size that the program expects.
   if (name == "aten::bincount") found[0] = results[0].size(0) > arguments[2].toInt() ? 1 : 0;
   const auto position = op.schema().argumentIndexWithName("dim");
   if (position && arguments[static_cast<std::size_t>(*position)].isInt()) {

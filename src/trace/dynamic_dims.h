@@ -1,4 +1,4 @@
-// Data-dependent shapes: which dimensions are dynamic, found by running operators on other sizes.
+// Data-dependent shapes: finds dynamic dimensions by running operators with other sizes.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -11,14 +11,15 @@
 
 namespace leapp::trace {
 
-/// The dynamic dimensions of a tensor, whose sizes depend on the values of traced tensors: a bit
-/// for each.
+/// The dynamic dimensions of a tensor, whose sizes depend on values of traced tensors: one bit for
+/// each.
 using DynamicDims = std::uint64_t;
 
-/// Tensors of a call's arguments or results in order, those in lists included. Absent ones count.
+/// Returns the tensors of a call's arguments or results, in order, including those in lists and
+/// absent ones.
 std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count);
 
-/// Visits the tensors of a value, or of arguments or results in order; absent ones are left out.
+/// Visits the tensors of a value, or of arguments or results, in order; skips absent ones.
 template <typename Visit>
 void for_each_tensor(const c10::IValue& value, Visit&& visit) {
   if (value.isTensor()) {
@@ -35,8 +36,8 @@ void for_each_tensor(std::span<const c10::IValue> values, Visit&& visit) {
 }
 
 /// Returns the dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty
-/// when there are none. `known` gives those of a tensor so far, `is_traced` whether its values may
-/// be others.
+/// if there are none. `known` returns the known ones of a tensor, `is_traced` whether its values
+/// may vary.
 std::vector<DynamicDims> dynamic_dims_of_arguments(
     const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
     const std::function<DynamicDims(const at::Tensor&)>& known,
@@ -44,14 +45,14 @@ std::vector<DynamicDims> dynamic_dims_of_arguments(
 
 /// The effect of different argument sizes on a call.
 struct SizeTrial {
-  std::vector<DynamicDims> results;  ///< dynamic dimensions of each tensor in what it returned
-  bool fixed = false;                ///< specialised: it works with the traced sizes only
+  std::vector<DynamicDims> results;  ///< dynamic dimensions of each returned tensor
+  bool fixed = false;                ///< specialised: it works only with the traced sizes
 };
 
 /// Runs the call on stand-ins for its tensors, once as it was and once with larger dynamic
 /// dimensions. `dynamic` has those of each of the arguments' tensors; for a mask in an index,
-/// whether the number of elements it selects is dynamic. Takes no lock; where zeros do not tell,
-/// operators written in Python may run.
+/// whether the number of elements it selects is dynamic. Takes no lock. May run operators written
+/// in Python if zeros are not sufficient.
 SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
                           const std::vector<DynamicDims>& dynamic,
                           const torch::jit::Stack& results);

@@ -96,7 +96,7 @@ std::optional<DynamicIndexViews::Step> DynamicIndexViews::next_step(
   remove_unused(tape);
   const auto copy_of = [](const auto& view) { return memory_of(view->copy); };
   // The memory that is read. For a view of a view, this includes the copy of the outer view. Inner
-  // views were made after outer ones.
+  // views were created after outer ones.
   std::vector<Memory> shown;
   if (touched != nullptr) shown = *touched;
   for (auto it = views_.rbegin(); it != views_.rend(); ++it) {
@@ -127,7 +127,7 @@ std::optional<DynamicIndexViews::Step> DynamicIndexViews::next_step(
   return std::nullopt;
 }
 
-// Removes copies that only this object holds, if all that was written to them reached the source.
+// Removes copies that only this object holds, if all writes to them reached the source.
 void DynamicIndexViews::remove_unused(Tape& tape) {
   std::erase_if(views_, [&](const auto& view) {
     return view->copy.use_count() == 1 && view->copy.storage().use_count() == 1 &&

@@ -1,8 +1,8 @@
-// Views that a traced number indexes: `row = ring[head]`.
+// Views that are indexed by a traced number: `row = ring[head]`.
 //
-// Plain indexing gives a view. The operators that take the number as a tensor, so that it stays in
-// the graph, give a copy. `DynamicIndexViews` makes such copies behave as views: what is written to
-// one side of a view reaches the other before anything reads it.
+// Plain indexing returns a view. The operators that accept the number as a tensor, so that it stays
+// in the graph, return a copy. `DynamicIndexViews` makes such copies behave like views: a write to
+// one side of a view is copied to the other side before anything reads it.
 //
 // Not thread-safe: the session's lock guards it. A `Step` runs without that lock, by operators that
 // are recorded like the program's own.
@@ -36,7 +36,7 @@ class DynamicIndexViews {
     at::Tensor source;
     std::vector<std::int64_t> dims;
     std::vector<at::Tensor> indices;
-    std::int32_t equal_since = 0;  ///< calls on the tape when both sides were last equal
+    std::int32_t equal_since = 0;  ///< number of calls on the tape when both sides were last equal
   };
   /// Makes both sides of a view equal.
   struct Step {
@@ -49,25 +49,25 @@ class DynamicIndexViews {
   bool empty() const noexcept { return views_.empty(); }
   void clear() { views_.clear(); }
 
-  /// Adds a view whose copy was just made. Both its tensors are on the tape.
+  /// Adds a view after its copy was created. Both its tensors are on the tape.
   void add(const Tape& tape, View view);
 
-  /// Returns the next step before an operator uses the memory in `touched`, or (nullptr) before
-  /// everything is read; nullopt if all views concerned are equal.
+  /// Returns the next step before an operator uses the memory in `touched`, or with nullptr before
+  /// everything is read; nullopt if all affected views are equal.
   std::optional<Step> next_step(Tape& tape, const std::vector<const c10::StorageImpl*>* touched);
 
-  /// Notes that a step ran. Does nothing if its view was removed in between.
+  /// Records that a step ran. Does nothing if its view was removed in between.
   void finish(const Tape& tape, const Step& step);
 
-  /// Notes that `copy` is about to be written to the place in `source` that it is a view of: both
-  /// sides are equal then. Does nothing if it is not such a view.
+  /// Records that `copy` is about to be written to its position in `source`, so that both sides are
+  /// equal. Does nothing if it is not such a view.
   void finish_write_back(const Tape& tape, const at::Tensor& copy, const at::Tensor& source,
                          const std::vector<at::Tensor>& indices);
 
  private:
   void remove_unused(Tape& tape);
 
-  std::vector<std::shared_ptr<View>> views_;  // in the order they were made
+  std::vector<std::shared_ptr<View>> views_;  // in the order of creation
 };
 
 }  // namespace leapp::trace

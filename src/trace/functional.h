@@ -1,5 +1,5 @@
-// ATen's functional tensors, as far as purify() needs them: values without memory of their own,
-// whose views and writes PyTorch turns into pure operators.
+// ATen's functional tensors, as far as purify() needs them: values without their own memory, whose
+// views and writes PyTorch converts to pure operators.
 #pragma once
 
 #include <ATen/FunctionalTensorWrapper.h>
@@ -12,7 +12,7 @@
 
 namespace leapp::trace {
 
-/// Returns the tensor as a functional one, and back, with all writes done.
+/// Converts a tensor to a functional one, and back, with all writes done.
 at::Tensor wrap(const at::Tensor& tensor);
 at::Tensor unwrap(const at::Tensor& tensor);
 
@@ -24,11 +24,12 @@ c10::IValue map_tensors(const c10::IValue& value,
 /// do not declare that their results are views.
 std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op);
 
-/// Returns whether functionalisation works out a shape: those of views, and whether a write fits.
+/// Returns whether functionalisation must compute a shape: for views, and to check that a write
+/// fits.
 bool is_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
-/// Does so. The traced run has shown that writes fit, so one returns what it would have written to,
-/// and kernels for meta tensors, many of them Python, stay out of it.
+/// Computes that shape. The traced run has shown that writes fit, so a write returns its target,
+/// which avoids kernels for meta tensors, many of which are written in Python.
 void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 /// Functionalises this thread's operators while it lives; views stay views.
@@ -43,7 +44,7 @@ class Functionalising {
   at::functionalization::impl::FunctionalizationReapplyViewsGuard views_{true};
 };
 
-/// Lets this thread's operators run as they are while it lives.
+/// Disables functionalisation for this thread's operators while it lives.
 struct NotFunctionalising {
   c10::impl::ExcludeDispatchKeyGuard guard{c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
 };

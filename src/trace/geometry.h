@@ -1,4 +1,4 @@
-// The layout of tensor elements in memory.
+// The layout of a tensor's elements in memory.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,26 +9,26 @@
 
 namespace leapp::trace {
 
-/// Returns the first element, and one past the last in memory, whatever lies between them. Null for
-/// a tensor without memory.
+/// Returns the first element, and one past the last in memory, including gaps. Null for a tensor
+/// without memory.
 const std::byte* begin_of(const at::Tensor& tensor);
 const std::byte* end_of(const at::Tensor& tensor);
 
 /// Returns whether two tensors have the same elements in the same order.
 bool same_geometry(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns whether `whole` has every element of a tensor in the same memory. Returns false if it
-/// has gaps, which do not belong to it.
+/// Returns whether `whole` contains every element of a tensor in the same memory. Gaps do not
+/// belong to a tensor.
 bool covers(const at::Tensor& whole, const at::Tensor& part);
 
 /// Returns whether two tensors have an element in common.
 bool share_elements(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns a tensor that has the elements of two in the same memory: one of them, the base of one
-/// of them, or all of the memory. Undefined if none has the type of `a`.
+/// Returns a tensor with the elements of two tensors in the same memory: one of them, the base of
+/// one of them, or all of the memory. Undefined if none has the type of `a`.
 at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns all of the memory that a tensor is in, as elements of a type.
+/// Returns all of the memory that contains a tensor, as elements of a type.
 at::Tensor all_around(const at::Tensor& tensor, at::ScalarType type);
 
 /// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.

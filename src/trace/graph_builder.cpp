@@ -16,8 +16,8 @@
 namespace leapp::trace {
 namespace {
 
-// view() insists on a memory layout, which a pure graph does not have: it is reshape() there. As
-// other bits of the same memory, TorchScript knows it by its copying variant alone.
+// view() requires a memory layout, which a pure graph does not have, so it becomes reshape(). For
+// view(dtype), TorchScript has only the copying variant.
 c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
   static auto& dispatcher = c10::Dispatcher::singleton();
   static const auto reshape = dispatcher.findSchemaOrThrow("aten::reshape", "");
@@ -64,7 +64,7 @@ DynamicDims GraphBuilder::dynamic_dims_of(const at::Tensor& tensor) const {
   return it == dynamic_dims_.end() ? 0 : it->second;
 }
 
-// Empty where no shape is data-dependent.
+// Empty if no shape is data-dependent.
 std::vector<DynamicDims> GraphBuilder::dynamic_arguments(const c10::OperatorHandle& op,
                                                          const torch::jit::Stack& stack) const {
   if (dynamic_dims_.empty() && !traits_of(op).size_depends_on_values) return {};
@@ -114,7 +114,7 @@ ir::ValueId GraphBuilder::value_of(const at::Tensor& tensor) {
 }
 
 ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
-  // One constant per piece of memory, however many tensor objects look at it.
+  // One constant per piece of memory, however many tensor objects use it.
   ConstantKey key{tensor.has_storage() ? tensor.const_data_ptr() : nullptr, tensor.sizes().vec(),
                   tensor.strides().vec(), tensor.scalar_type(), tensor.device().str()};
   const bool shareable = tensor.numel() > 0 && !tensor.is_conj() && !tensor.is_neg();
@@ -122,7 +122,7 @@ ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
   }
-  // Fetched from a device by an operator, which nothing may wrap or note.
+  // Copied from a device by an operator that nothing may intercept or record.
   const c10::impl::ExcludeDispatchKeyGuard plain{
       c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
   const Unobserved unseen;
@@ -153,8 +153,8 @@ at::Tensor GraphBuilder::call(const char* name, const char* overload, torch::jit
   return arguments.back().toTensor();
 }
 
-// The tensor with the type and shape of `like`, by operators that read nothing of `like` but its
-// dynamic sizes.
+// Creates a tensor with the type and shape of `like`, by operators that read only its dynamic
+// sizes.
 at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& like,
                                  const ir::SourceLocation& where) {
   at::Tensor result = tensor;
@@ -208,12 +208,13 @@ at::Tensor GraphBuilder::strided(const at::Tensor& self, const at::Tensor& sourc
   return call("aten::reshape", "", {flat, self.sizes().vec()}, where);
 }
 
-// The same where slices do.
+// The same by slices, if possible.
 at::Tensor GraphBuilder::sliced(const at::Tensor& self, const at::Tensor& source,
                                 const std::vector<Range>& ranges,
                                 const std::vector<std::int64_t>& sizes,
                                 const ir::SourceLocation& where) {
-  std::vector<std::pair<at::Tensor, std::int64_t>> around;  // what each slice is of, and along what
+  std::vector<std::pair<at::Tensor, std::int64_t>>
+      around;  // the input and the dimension of each slice
   at::Tensor part = self;
   for (std::int64_t d = 0; d < self.dim(); ++d) {
     const Range& range = ranges[static_cast<std::size_t>(d)];
@@ -235,8 +236,8 @@ at::Tensor GraphBuilder::sliced(const at::Tensor& self, const at::Tensor& source
   return result;
 }
 
-// Functionalised writes name the tensor they overwrite even where nothing of it is left. Leaving it
-// out is what tells a scratch buffer from state.
+// Functionalised writes refer to the tensor that they overwrite, even if none of it remains.
+// Removing this reference distinguishes a scratch buffer from state.
 bool GraphBuilder::decompose(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                              const ir::SourceLocation& where) {
   const std::string& name = op.schema().name();
@@ -278,7 +279,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
     return;
   }
   if (decompose(op, stack, where)) return;
-  const Unobserved guard;  // what we ask of tensors from here on is our own business
+  const Unobserved guard;  // queries of tensors from here on are not recorded
   const std::size_t count = op.schema().arguments().size();
   const std::vector<DynamicDims> dynamic = dynamic_arguments(op, *stack);
   torch::jit::Stack arguments;
@@ -306,7 +307,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   graph_.append(std::move(recorded));
 }
 
-// The call as an operation, its results left out.
+// The call as an operation, without its results.
 ir::Op GraphBuilder::describe(const c10::OperatorHandle& op, const c10::IValue* args) {
   const auto& declared = op.schema().arguments();
   ir::Op described;
@@ -365,7 +366,7 @@ ir::Result GraphBuilder::define(const c10::IValue& value) {
     }
     return result;
   }
-  return {false, {ir::kNoValue}};  // a number among tensors: nothing in the graph can read it
+  return {false, {ir::kNoValue}};  // a number among tensors, which nothing in the graph reads
 }
 
 }  // namespace leapp::trace

@@ -1,10 +1,10 @@
-// Builds a pure graph out of plain operators that run while it watches.
+// Builds a pure graph from plain operators that run while it observes them.
 //
 // The builder knows the tensors that depend on the graph's inputs. An operator over such tensors is
-// appended; an operator over none is folded: its results enter the graph as constants when
-// something that is recorded reads them.
+// appended; an operator over none is folded: its results enter the graph as constants if a recorded
+// operator reads them.
 //
-// Not thread-safe. Holds the tensors that became constants, and the others weakly.
+// Not thread-safe. Owns the tensors that became constants, and refers to the others weakly.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,13 +29,13 @@ namespace leapp::trace {
 /// The purpose of running operators.
 enum class RunFor {
   kValues,
-  kShapes,  ///< large products give zeros; Error(kExport) where a value is read after that
+  kShapes,  ///< large products give zeros; Error(kExport) if a value is read later
 };
 
 class GraphBuilder {
  public:
-  /// Creates the builder. `name` is called for the name of each tensor that becomes a constant; it
-  /// may be empty.
+  /// Creates the builder. `name` returns the name of each tensor that becomes a constant; it may be
+  /// empty.
   GraphBuilder(std::function<std::string(const at::Tensor&)> name, RunFor run_for)
       : name_(std::move(name)), run_for_(run_for) {}
 
@@ -48,7 +48,7 @@ class GraphBuilder {
   /// Returns whether no argument on the stack depends on an input: run() then records nothing.
   bool is_constant(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const;
 
-  /// Runs the operator and records it when one of its tensors depends on an input.
+  /// Runs the operator, and records it if one of its tensors depends on an input.
   void run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
            const ir::SourceLocation& where);
 
@@ -59,7 +59,7 @@ class GraphBuilder {
 
  private:
   struct Known {
-    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // keeps the address from being reused
+    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // prevents the reuse of the address
     ir::ValueId value;
   };
   using ConstantKey = std::tuple<const void*, Shape, Shape, c10::ScalarType, std::string>;
@@ -91,12 +91,12 @@ class GraphBuilder {
 
   std::function<std::string(const at::Tensor&)> name_;
   RunFor run_for_;
-  bool has_placeholders_ = false;  // some results are zeros instead of what the operator computes
+  bool has_placeholders_ = false;  // some results are zeros instead of computed values
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;
   std::map<ir::ValueId, DynamicDims> dynamic_dims_;  // of values with a data-dependent shape
-  std::vector<at::Tensor> constant_tensors_;         // so that a ConstantKey's address stays theirs
+  std::vector<at::Tensor> constant_tensors_;         // keeps the address of a ConstantKey valid
 };
 
 }  // namespace leapp::trace

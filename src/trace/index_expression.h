@@ -12,13 +12,13 @@
 
 namespace leapp::trace {
 
-/// One item of an index expression, as Python reads it.
+/// One item of an index expression, as interpreted by Python.
 enum class IndexItem : std::uint8_t {
   kTraced,    ///< a 0-d integer tensor that may vary
   kNumber,    ///< removes a dimension
   kSlice,     ///< keeps a dimension
   kNewAxis,   ///< adds a dimension
-  kEllipsis,  ///< keeps all dimensions that no other item stands for
+  kEllipsis,  ///< keeps all dimensions without another item
   kOther,     ///< for example a list or a mask
 };
 

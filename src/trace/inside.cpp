@@ -25,7 +25,7 @@ class InsideRecorder final : public Observer {
   void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack) override;
 
-  /// Returns whether operators describe everything that ran.
+  /// Returns whether operators describe the whole implementation.
   bool complete() const { return complete_; }
 
  private:
@@ -34,9 +34,9 @@ class InsideRecorder final : public Observer {
   Tape& tape_;
   CaptureTable& captures_;
   FrameRef frame_;
-  bool entered_ = false;  // the operator that is looked into was seen
+  bool entered_ = false;  // the decomposed operator was recorded itself
   bool complete_ = true;
-  NodeId node_ = kNoId;         // of the call being recorded
+  NodeId node_ = kNoId;         // frame of the call being recorded
   std::vector<VarId> written_;  // by it
 };
 

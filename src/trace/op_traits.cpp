@@ -99,7 +99,7 @@ OpTraits describe(const c10::OperatorHandle& op) {
   traits.counts_lengths = counts_lengths(op);
   traits.only_copies = only_copies(schema.name());
   traits.normalises = normalisation(schema.name());
-  // set_data and set_ are here because a tensor that got other memory is recognised by that memory.
+  // set_data and set_ are here because a tensor with replaced memory is recognised by that memory.
   static const std::set<std::string> metadata = {
       "aten::requires_grad_", "aten::retain_grad", "aten::set_data",
       "aten::_version",       "aten::is_leaf",     "aten::output_nr",
@@ -116,7 +116,7 @@ bool is_untyped(const c10::IValue& value) {
   if (!value.isList()) return false;
   const auto is_tensor = [](const c10::IValue& item) { return item.isTensor() || item.isNone(); };
   const auto items = value.toListRef();
-  if (items.empty() || !is_tensor(items.front())) return false;  // quick for sizes
+  if (items.empty() || !is_tensor(items.front())) return false;  // fast for sizes
   return !value.isTensorList() && !value.isOptionalTensorList() &&
          std::all_of(items.begin(), items.end(), is_tensor);
 }
@@ -154,7 +154,7 @@ bool OpTraits::has_data_dependent_shape(const torch::jit::Stack& stack) const {
         stack[stack.size() - writes.size() + static_cast<std::size_t>(size_argument)];
     return size.isNone() || (size.isInt() && size.toInt() < 0);
   }
-  // Indexing carries the tag for its masks alone.
+  // Indexing has the tag only because of masks.
   const c10::IValue& last = stack.back();
   if (writes.size() != 2 || !last.isOptionalTensorList()) return true;
   for (const c10::IValue& index : last.toListRef()) {
@@ -165,7 +165,8 @@ bool OpTraits::has_data_dependent_shape(const torch::jit::Stack& stack) const {
 
 UndeclaredWrite OpTraits::undeclared_write(const torch::jit::Stack& stack) const {
   if (normalises == UndeclaredWrite::kNone) return UndeclaredWrite::kNone;
-  // All of them begin (input, weight, bias, running_mean, running_var, training, ..).
+  // All of them have arguments that begin with (input, weight, bias, running_mean, running_var,
+  // training, ..).
   const c10::IValue* arguments = stack.data() + (stack.size() - writes.size());
   const bool has_statistics = arguments[3].isTensor() && arguments[3].toTensor().defined();
   return has_statistics && arguments[5].toBool() ? normalises : UndeclaredWrite::kNone;
@@ -182,7 +183,7 @@ const c10::OperatorHandle& batch_norm_that_declares_its_write() {
 }
 
 const OpTraits& traits_of(const c10::OperatorHandle& op) {
-  // Per thread, so that the hot path takes no lock.
+  // Per thread, so that frequent calls take no lock.
   struct Entry {
     c10::OperatorName name{"", ""};
     OpTraits traits;

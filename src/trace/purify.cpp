@@ -48,7 +48,7 @@ class Purifier final : public Observer, private Replayer {
   GraphBuilder& builder_;
   std::vector<Purified::Opened>& opened_;
   const Call* call_ = nullptr;  // the call being replayed
-  bool outermost_ = false;      // its own operator has not been seen yet
+  bool outermost_ = false;      // its own operator was not seen yet
   ir::SourceLocation where_;
 };
 
@@ -85,7 +85,7 @@ void Purifier::replay(std::int32_t index) {
     if (is_around) refuse_alias(index);
     throw;
   } catch (const std::exception& error) {
-    // PyTorch appends where in its own sources an error was raised, and advice for its own tools.
+    // PyTorch appends its source line and advice for its own tools to an error.
     const auto* own = dynamic_cast<const c10::Error*>(&error);
     std::string reason = own == nullptr ? error.what() : own->what_without_backtrace();
     reason.resize(std::min(reason.size(), reason.find('\n')));
@@ -93,13 +93,13 @@ void Purifier::replay(std::int32_t index) {
                                     (where_.known() ? where_.to_string() : "an unknown line") +
                                     " could not be turned into a pure operation: " + reason +
                                     (reason.ends_with('.') ? "" : ".") +
-                                    " Say it with other operators, or try another export_with.");
+                                    " Use other operators, or try a different export_with.");
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
 }
 
-// The memory around an input is not part of it, so its content at run time is unknown.
+// The memory around an input is not part of the input, so its content at run time is unknown.
 void Purifier::refuse_alias(std::int32_t index) const {
   const Call& alias = tape_.call(index);
   const VarId found = tape_.results_of(alias)->var;
@@ -114,8 +114,8 @@ void Purifier::refuse_alias(std::int32_t index) const {
   throw Error(Code::kNotPure,
               line_prefix(where) + "the node uses a tensor of shape " +
                   c10::str(at::IntArrayRef(tape_.args_of(alias)[1].value.toIntVector())) +
-                  " that lies in the memory around one of its inputs, which is a view of it. Pass "
-                  "it through annotate.input_tensors(), too.");
+                  " whose memory contains one of its inputs, a view. Pass it through "
+                  "annotate.input_tensors(), too.");
 }
 
 void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -165,13 +165,13 @@ std::optional<Inside> Purifier::inside_of(const c10::OperatorHandle& op, torch::
   for (c10::IValue& value : args) value = map_tensors(value, unwrap);
   require(!traits_of(op).counts_lengths || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
           c10::toString(op.operator_name()) + " at " + where_.to_string() +
-              ": the node computes how long the sequences are, and sizes in a model are fixed. "
-              "Give their lengths as numbers, or run over the padded batch and mask the result.");
+              ": the node computes the lengths of the sequences, but sizes in a model are fixed. "
+              "Give the lengths as numbers, or run over the padded batch and mask the result.");
   const NotFunctionalising guard;
   return record_inside(op, args, call_->frame);
 }
 
-// Replays it in the operator's place; false where there is nothing to replay.
+// Replays it instead of the operator; false if there is nothing to replay.
 bool Purifier::open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
   const torch::jit::Stack arguments(stack->end() - count, stack->end());
@@ -225,13 +225,13 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
     for (const std::int32_t index : recording_.calls) {
       replay(index);
     }
-    // Bringing a written view up to date runs operators of its own.
+    // Updating a view after a write runs additional operators.
     for (const Recording::Port& port : recording_.outputs) {
       done.outputs.push_back(final_value(tensor_of(port.var)));
     }
     for (const StateSlot& slot : slots_) done.after.push_back(final_value(slot));
   }
-  // Constants are values of the graph too, so they are made before it is given away.
+  // Constants are values of the graph, so they are created before the graph is returned.
   for (const Recording::Constant& constant : recording_.static_outputs) {
     done.outputs.push_back(builder_.value_of(constant.value));
   }
@@ -240,9 +240,8 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   return done;
 }
 
-// Returns whether running on shapes alone is sufficient. An operator of the user's may do anything
-// with its values, and what as_strided() means depends on strides, which a shape run may get
-// differently.
+// Returns whether running on shapes alone is sufficient. A custom operator may use its values in
+// any way, and the meaning of as_strided() depends on strides, which may differ in a shape run.
 bool shapes_may_do(const Recording& recording) {
   return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
     const Call& call = recording.tape->call(index);
@@ -266,7 +265,7 @@ Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
     try {
       return purify(recording, slots, examples, options, RunFor::kShapes);
     } catch (const std::exception&) {
-      // A placeholder may be a value that an operator refuses; computed ones tell.
+      // An operator may reject a placeholder, so values are computed.
     }
   }
   return purify(recording, slots, examples, options, RunFor::kValues);

@@ -1,10 +1,9 @@
-// From a recording to a pure graph.
+// Converts a recording to a pure graph.
 //
 // The recorded calls are replayed once on ATen's functional tensors: PyTorch's own
-// functionalisation turns views and in-place writes into pure operators, and those are what is
-// recorded the second time. Whatever depends on no input and no state is folded to a
-// constant. Large products that depend on an input only have their shapes inferred, unless a value
-// is read after them.
+// functionalisation converts views and in-place writes to pure operators, which are then recorded.
+// Values that depend on no input and no state are folded to constants. For large products that
+// depend on an input, only the shapes are inferred, unless a later operator reads a value.
 #pragma once
 
 #include <functional>
@@ -16,9 +15,9 @@
 namespace leapp::trace {
 
 struct PurifyOptions {
-  /// True if the exporter takes this operator whole. Only asked for operators that neither write
-  /// nor alias. What it refuses is decomposed as far as PyTorch's composites go; an operator of the
-  /// user's own, into what its implementation runs.
+  /// Returns whether the exporter supports this operator. Called only for operators that neither
+  /// write nor alias. Other operators are decomposed if they are PyTorch's composites; a custom
+  /// operator is decomposed into the operators of its implementation.
   std::function<bool(const c10::OperatorHandle&)> keep;
   /// Returns a name for a tensor that becomes a constant, or "".
   std::function<std::string(const at::Tensor&)> name;
@@ -29,9 +28,9 @@ struct Purified {
   ir::Graph graph;
   std::vector<ir::ValueId> outputs;  ///< of the recorded ports
   std::vector<ir::ValueId> before;   ///< of each slot
-  std::vector<ir::ValueId> after;    ///< likewise; kNoValue where the pass only reads it
+  std::vector<ir::ValueId> after;    ///< likewise; kNoValue if the pass only reads it
 
-  /// An operator of the user's own in whose place its implementation's operators stand.
+  /// A custom operator that was replaced by the operators of its implementation.
   struct Opened {
     std::string op;
     ir::SourceLocation where;
@@ -39,8 +38,8 @@ struct Purified {
   std::vector<Opened> opened;
 };
 
-/// Replays on `examples`, one tensor per recorded input. Throws Error(kExport) naming the operator
-/// and the user's line where a call cannot be made pure.
+/// Replays on `examples`, one tensor per recorded input. Throws Error(kExport) with the operator
+/// and the user's line if a call cannot be made pure.
 Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
                 const std::vector<at::Tensor>& examples, const PurifyOptions& options);
 

@@ -31,7 +31,7 @@ class Slicer {
         choose(i);
       }
     }
-    // A part of a part was found before the whole: the newest of them runs first of all.
+    // A part of a part was found before the whole, so the newest of them runs first.
     std::for_each(first.rbegin(), first.rend(), [&](std::int32_t i) { choose(i); });
     std::reverse(chosen_.begin(), chosen_.end());
     return std::move(chosen_);
@@ -73,7 +73,7 @@ class Slicer {
     return writes_live;
   }
 
-  // The call that produced a result defines it, not those that return it again after a write.
+  // The call that produced a result defines it, not a later call that returns it after a write.
   bool is_live_definition(VarId var, std::int32_t call) const {
     return var != kNoId && vars_[static_cast<std::size_t>(var)] && tape_.variable(var).call == call;
   }

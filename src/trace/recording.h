@@ -1,4 +1,4 @@
-// One recorded pass of a node, as the part of a tape that computes it.
+// One recorded pass of a node, as the slice of a tape that computes it.
 #pragma once
 
 #include <compare>
@@ -25,14 +25,14 @@ struct Recording {
 
   std::shared_ptr<Tape> tape;
   std::int32_t first_call = 0;      ///< of the pass, on the tape
-  std::int32_t end_call = 0;        ///< one past its last
-  std::vector<std::int32_t> calls;  ///< what computes it: indices into the tape, as they run
+  std::int32_t end_call = 0;        ///< one past the last call
+  std::vector<std::int32_t> calls;  ///< the calls that compute it: indices into the tape, in order
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<Constant> static_outputs;  ///< outputs that are constants, after the others
 };
 
-/// A place where a pass reads a tensor: an argument of a call, or an item of one that is a list.
+/// A place at which a pass reads a tensor: an argument of a call, or an item of a list argument.
 struct Site {
   std::int32_t call = 0;
   std::int32_t arg = 0;
@@ -41,16 +41,16 @@ struct Site {
   auto operator<=>(const Site&) const = default;
 };
 
-/// A value that one tick hands to the next, as a recorded pass reads and leaves it.
+/// A value that is passed from one tick to the next, as a recorded pass reads and writes it.
 ///
-/// It is read from memory that was there before the pass (`before`), or at places where the pass
-/// read a constant (`sites`). It is left as a variable (`after`), as what another slot held before
-/// the pass (`same_as`), or as a constant; a slot with none of these is only read.
+/// It is read from memory that existed before the pass (`before`), or at sites at which the pass
+/// read a constant (`sites`). Its new value is a variable (`after`), the value of another slot
+/// before the pass (`same_as`), or a constant; a slot with none of these is only read.
 struct StateSlot {
   std::string name = {};
   VarId before = kNoId;
   std::vector<Site> sites = {};
-  at::Tensor value = {};  ///< what it held before the pass; needed where `before` is kNoId
+  at::Tensor value = {};  ///< its value before the pass; needed if `before` is kNoId
   VarId after = kNoId;
   std::optional<std::size_t> same_as = {};  ///< index among the slots of the pass
   at::Tensor constant = {};
@@ -58,44 +58,44 @@ struct StateSlot {
   bool is_left() const { return after != kNoId || same_as || constant.defined(); }
 };
 
-/// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
-/// memory that is read later. What is read at a site in `given` comes from elsewhere. They are in
-/// the order in which to run them. Conservative: what is superfluous falls away in the pure graph.
+/// Returns the calls that `roots` depend on, in the order of execution: producers, and every write
+/// to memory that is read later. A value that is read at a site in `given` is an input.
+/// Conservative: the pure graph later removes superfluous calls.
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
                                 const std::set<Site>& given = {});
 
-/// Returns whether the value of `var` depends on one that `asked` is true for, or is one.
+/// Returns whether the value of `var` depends on a variable for which `asked` is true, or is one.
 bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked);
 
 /// Returns whether it depends on an input of a node, or is one.
 bool depends_on_inputs(const Tape& tape, VarId var);
 
-/// Returns whether a tensor was there before the pass: met as such, or as a view of memory that
-/// was.
+/// Returns whether a tensor existed before the pass: the pass found it, or it is a view of such
+/// memory.
 bool is_from_outside(const Tape& tape, VarId var);
 
 /// Returns whether the variable is external or fresh: its content was stored by value, whatever
-/// made it.
+/// computed it.
 bool is_outside_or_fresh(const Tape& tape, VarId var);
 
-/// Returns the first variable in the memory of this one, where that was there before the tape ran
-/// and may be state; else kNoId.
+/// Returns the first variable in the memory of this one, if that memory existed before the tape and
+/// may be state; otherwise kNoId.
 VarId root_outside(const Tape& tape, VarId var);
 
 /// Returns whether a variable of another tape is a tensor that the pass computed.
 bool is_computed_in(const Recording& pass, const Tape& other, VarId var);
 
-/// Returns all calls that ran in a pass of the node, those of other nodes left out.
+/// Returns all calls of a pass of the node, without those of other nodes.
 std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
 
-/// Returns the calls that compute the outputs of a pass and what its states are when it ends.
+/// Returns the calls that compute the outputs of a pass and its states at the end.
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);
 
 /// Returns the tensor that is read at a site; kNoId if there is none.
 VarId variable_at(const Tape& tape, const Site& site);
 
-/// Visits the tensors a call takes, with where it takes them.
+/// Visits the tensors that a call reads, with their sites.
 template <typename Visit>
 void for_each_site(const Tape& tape, std::int32_t index, Visit&& visit) {
   const Call& call = tape.call(index);
@@ -109,7 +109,7 @@ void for_each_site(const Tape& tape, std::int32_t index, Visit&& visit) {
   }
 }
 
-/// Visits the tensors a call takes.
+/// Visits the tensors that a call reads.
 template <typename Visit>
 void for_each_variable(const Tape& tape, const Call& call, Visit&& visit) {
   const Arg* args = tape.args_of(call);

@@ -64,17 +64,18 @@ at::Tensor Replayer::tensor_of(VarId var) {
 
 at::Tensor Replayer::tensor_content(VarId var) const {
   const Variable& variable = tape_.variable(var);
-  demand(variable.held.defined(), "a replayed call reads a result that no call made");
+  demand(variable.held.defined(), "a replayed call reads a result that no call produced");
   const auto capture = variable.store == kNoId ? nullptr : tape_.store(variable.store).capture;
   if (!capture) return variable.held;
   if (capture->changed_unseen()) {
     const std::string name = name_of(variable.held);
-    throw Error(Code::kChanged,
-                "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
-                    c10::str(variable.held.sizes()) +
-                    " changed after it was traced, where LEAPP does not look: after leapp.stop(), "
-                    "or through .data or another library. Call leapp.compile_graph() before the "
-                    "program goes on, or pass the tensor through annotate.input_tensors().");
+    throw Error(
+        Code::kChanged,
+        "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
+            c10::str(variable.held.sizes()) +
+            " changed after the trace in a way that LEAPP does not observe: after leapp.stop(), "
+            "through .data, or in another library. Call leapp.compile_graph() before the program "
+            "continues, or pass the tensor through annotate.input_tensors().");
   }
   return capture->content(variable.held);
 }
@@ -119,7 +120,7 @@ torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
   }
   static const c10::OperatorName as_strided("aten::as_strided", "");
   if (!call.is_inferred_view() && call.op.operator_name() == as_strided && stack.back().isInt()) {
-    // An offset the user gave counts from the start of the traced tensor's memory.
+    // An offset of the user counts from the start of the traced tensor's memory.
     const at::Tensor& traced = tape_.variable(args[0].var).held;
     const at::Tensor self = stack.front().toTensor();
     if (traced.defined()) {

@@ -1,4 +1,4 @@
-// Calls of a recording, made once more on other tensors: what purify() and Replay share.
+// Replays calls of a recording on other tensors; used by purify() and Replay.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace leapp::trace {
 
-/// Knows which tensor each variable is while the calls of a recording are made again. The recording
-/// and the slots must outlive it. For one replay, on one thread.
+/// Maps variables to tensors while the calls of a recording are replayed. The recording and the
+/// slots must outlive it. For one replay, on one thread.
 class Replayer {
  protected:
   Replayer(const Recording& recording, const std::vector<StateSlot>& slots);
@@ -21,11 +21,11 @@ class Replayer {
   /// Returns the program's name for a tensor, for messages; may be empty.
   virtual std::string name_of(const at::Tensor& tensor) const = 0;
 
-  /// Returns the value with the strides that the variable had, so that a recorded as_strided()
-  /// means the same elements.
+  /// Returns the value with the variable's strides, so that a recorded as_strided() refers to the
+  /// same elements.
   at::Tensor laid_out(VarId var, const at::Tensor& value) const;
   at::Tensor tensor_of(VarId var);
-  /// Returns the content that an external tensor had while tracing.
+  /// Returns the content of an external tensor during tracing.
   at::Tensor tensor_content(VarId var) const;
   torch::jit::Stack arguments_of(std::int32_t index);
   void assign(const CallResult& result, const c10::IValue& value);
@@ -33,8 +33,8 @@ class Replayer {
   const Recording& recording_;
   const std::vector<StateSlot>& slots_;
   const Tape& tape_;
-  std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
-  std::map<Site, std::size_t> given_;   // what is read there is that slot
+  std::map<VarId, at::Tensor> values_;  // the tensor of each variable during the replay
+  std::map<Site, std::size_t> given_;   // sites that read that slot
   std::vector<at::Tensor> slot_inputs_;
 
  private:
@@ -42,10 +42,10 @@ class Replayer {
   at::Tensor tensor_at(const Site& site, VarId var);
   c10::IValue argument_of(const Site& site, const Arg& arg, const c10::Argument& declared);
 
-  std::vector<bool> written_;  // per store: some replayed call writes to it
+  std::vector<bool> written_;  // per store: true if a replayed call writes to it
 };
 
-/// Runs a recording in ATen on other inputs: the reference for what was exported.
+/// Runs a recording in ATen on other inputs: the reference for the exported model.
 class Replay final : private Replayer {
  public:
   /// Prepares the replay of `recording` with its calls; see calls_for().
@@ -54,10 +54,10 @@ class Replay final : private Replayer {
 
   struct Values {
     std::vector<at::Tensor> outputs;  ///< of the recorded ports
-    std::vector<at::Tensor> after;    ///< of each slot; undefined where the pass only reads it
+    std::vector<at::Tensor> after;    ///< values of each slot; undefined if the pass only reads it
   };
-  /// Runs once with one tensor for each recorded input and each slot, which are not changed. Throws
-  /// c10::Error if an operator refuses them.
+  /// Runs once with one tensor for each recorded input and each slot, which it does not change.
+  /// Throws c10::Error if an operator rejects them.
   Values run(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& states) &&;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-// Lists and tuples of values, constructed or unpacked. False for every other node.
+// Lists and tuples of values, constructed or unpacked. False for all other nodes.
 bool rearranges(const jit::Node& node, jit::Stack& stack) {
   if (node.kind() == c10::prim::ListConstruct) {
     c10::impl::GenericList list(node.output()->type()->expectRef<c10::ListType>().getElementType());
@@ -33,7 +33,7 @@ bool rearranges(const jit::Node& node, jit::Stack& stack) {
     return false;
   }
   require(stack.size() == node.outputs().size(), Code::kNotTranslated,
-          "a list has another length than the graph expects");
+          "a list has a different length than the graph expects");
   return true;
 }
 

@@ -1,8 +1,8 @@
-// A TorchScript graph as a pure graph.
+// Converts a TorchScript graph to a pure graph.
 //
-// A file states no shapes, so the graph is run once: its operators on example inputs, one after the
-// other, each noted with the types it was seen to have. That tells the whole truth of a flat graph
-// of pure operators, and of no other, so everything else is refused.
+// A file contains no shapes, so the graph runs once on example inputs, and the types of all results
+// are recorded. This is complete only for a flat graph of pure operators, so everything else is
+// refused.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,14 +18,14 @@
 namespace leapp::trace {
 
 struct ScriptGraph {
-  ir::Graph graph;                  ///< its ports are called in0, in1, .. and out0, out1, ..
-  std::vector<at::Tensor> outputs;  ///< what the example gave
+  ir::Graph graph;                  ///< its ports are named in0, in1, .. and out0, out1, ..
+  std::vector<at::Tensor> outputs;  ///< its results for the example
 };
 
-/// Reads `graph`, which takes and returns tensors only, on one example per input. Operators whose
-/// name `keep` refuses are decomposed as far as PyTorch's composites go. Throws Error(kExport)
-/// with the reason where that does not help, where the graph branches, writes, draws random
-/// numbers, or takes numbers out of tensors; and whatever its operators throw.
+/// Converts `graph`, which takes and returns only tensors, with one example per input. Operators
+/// that `keep` rejects are decomposed if they are PyTorch's composites. Throws Error(kExport) with
+/// the reason if that is impossible, or if the graph branches, writes, draws random numbers, or
+/// converts tensors to numbers. Also throws the errors of its operators.
 LEAPP_EXPORT ScriptGraph read_script(const torch::jit::Graph& graph,
                                      const std::vector<at::Tensor>& examples,
                                      const std::function<bool(const std::string&)>& keep);

@@ -9,7 +9,7 @@
 namespace leapp::trace {
 namespace {
 
-// Below this many elements computing takes no longer than working out the shape.
+// Below this number of elements, computing is not slower than inferring the shape.
 constexpr std::int64_t kLarge = 1 << 16;
 
 /// The operands of an operator that multiplies.
@@ -51,7 +51,7 @@ void multiply(const c10::OperatorHandle& op, const Product& product, torch::jit:
   op.callBoxed(stack);
 }
 
-// One sample and one channel in and out are convolved; the other sizes are known.
+// One sample and one channel are convolved; the other sizes are known.
 void convolve(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   c10::IValue* args = stack->data() + (stack->size() - schema.arguments().size());

@@ -1,4 +1,4 @@
-// Data-dependent shapes, while they are being recorded.
+// Data-dependent shapes during recording.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -13,29 +13,29 @@
 
 namespace leapp::trace {
 
-// The warning for a data-dependent size that becomes part of the export.
+// The warning for a data-dependent size that becomes a constant.
 inline constexpr const char* kSizeRead =
-    "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()): "
-    "the number is specialised to what it was while tracing. Use torch.where() or a sum over the "
-    "mask to keep sizes fixed.";
+    "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()). "
+    "The size during tracing is exported as a constant. Use torch.where() or a sum over the mask "
+    "to keep sizes fixed.";
 inline constexpr const char* kFixedSize =
-    " works on a tensor with a data-dependent shape, and only with the number of elements that was "
-    "traced: the model is specialised to it. Use torch.where() or a sum over the mask to keep "
-    "sizes fixed.";
+    " reads a tensor with a data-dependent shape and works only with the traced number of "
+    "elements, so the model is specialised to that number. Use torch.where() or a sum over the "
+    "mask to keep sizes fixed.";
 inline constexpr const char* kDynamicPort =
-    " has a data-dependent shape: it is specialised to the one that was traced. Use torch.where() "
-    "or a sum over the mask to keep sizes fixed.";
+    " has a data-dependent shape, so the model is specialised to the traced shape. Use "
+    "torch.where() or a sum over the mask to keep sizes fixed.";
 
 /// The sizes of a call's results that depend on traced values: requested before the call runs,
-/// answered after it without a lock, then noted on the tape.
+/// computed after it without a lock, then stored on the tape.
 class SizeQuestion {
  public:
   SizeQuestion(torch::jit::Stack arguments, std::vector<DynamicDims> dynamic)
       : arguments_(std::move(arguments)), dynamic_(std::move(dynamic)) {}
 
-  /// Answers from `stack`, which ends with the operator's results.
+  /// Computes the sizes from `stack`, which ends with the operator's results.
   void answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
-  /// Marks the results; returns whether any size varies.
+  /// Marks the results. Returns whether any size varies.
   bool note(Tape& tape) const;
 
  private:
@@ -45,8 +45,8 @@ class SizeQuestion {
   SizeTrial trial_;
 };
 
-/// Returns the question, if there is one. `is_state` tells tensors that nodes write to, for a mask
-/// that is the program's own may be one of them.
+/// Returns the request, if the call needs one. `is_state` identifies tensors that nodes write to,
+/// because a mask of the program may be one of them.
 std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state);
@@ -55,8 +55,8 @@ std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
 bool writes_by_index(const c10::OperatorHandle& op);
 
 /// Returns the values before a squeeze, as far as index_put accepts them: `y[mask] = values` drops
-/// the leading dimensions of one element that `values` has, also if one element is only the number
-/// that the mask selected now.
+/// leading dimensions of size one in `values`, also if that size is only the number of elements
+/// that the mask selected in this run.
 VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values);
 
 }  // namespace leapp::trace

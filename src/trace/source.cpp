@@ -9,7 +9,7 @@ std::atomic<FrameRef (*)() noexcept> capture_hook = nullptr;
 std::atomic<ir::SourceLocation (*)(FrameRef)> resolve_hook = nullptr;
 std::atomic<bool (*)(FrameRef)> shown_hook = nullptr;
 
-// source_location points to static strings, so keeping the struct itself is enough.
+// source_location points to static strings, so storing the struct itself is sufficient.
 thread_local std::source_location cpp_location;
 
 thread_local const char* cpp_file = nullptr;

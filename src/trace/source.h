@@ -1,9 +1,9 @@
-// The line of the user's program that called an operation.
+// The line of the user's program that called an operator.
 //
-// Recording happens on every operation, so a location is first captured as a `FrameRef` (two words)
-// and only turned into text when somebody reads it. Which language the caller speaks is the front
-// end's business: Python's module installs hooks that look at Python frames; without hooks, and for
-// C++ callers, the last std::source_location given to an annotate call serves.
+// Every operator is recorded, so a location is first captured as a `FrameRef` (two words), and
+// converted to text only when it is read. The front end supports the caller's language: the Python
+// module installs hooks that read Python frames. Without hooks, and for C++ callers, the last
+// std::source_location of an annotate call is used.
 #pragma once
 
 #include <source_location>
@@ -13,8 +13,8 @@
 
 namespace leapp::trace {
 
-/// A captured place. `code` belongs to whoever installed the hooks and stays valid while a session
-/// or what it recorded is alive.
+/// A captured location. The owner of the hooks owns `code`, which stays valid while a session or
+/// its records are alive.
 struct FrameRef {
   const void* code = nullptr;
   int position = 0;
@@ -31,22 +31,23 @@ struct SourceHooks {
 /// Installs the front end's hooks for the whole process.
 LEAPP_EXPORT void set_source_hooks(SourceHooks hooks) noexcept;
 
-/// Returns the user's current place; cheap. Takes Python's interpreter lock through the hook, so it
-/// must not be called while holding one of our locks.
+/// Returns the user's current location; cheap. Takes Python's interpreter lock through the hook, so
+/// do not call it while holding a lock of LEAPP.
 FrameRef capture_source() noexcept;
 
-/// Returns the text of a captured place.
+/// Returns the text of a captured location.
 ir::SourceLocation resolve_source(FrameRef frame);
 
-/// Does the same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
+/// Returns the location as the beginning of a sentence: "policy.py:42 in forward: ", or "".
 std::string line_prefix(FrameRef frame);
 
-/// Returns whether the program's text shows that a number or bool made at this place is
-/// printed, logged or asserted, and nothing else: such an escape changes no model. Returns false if
-/// that is unknown. Takes Python's interpreter lock through the hook.
+/// Returns whether the source shows that a number or bool from this line is only printed, logged or
+/// asserted, so that its escape changes no model. Returns false if that is unknown. Takes Python's
+/// interpreter lock through the hook.
 bool only_shown(FrameRef frame);
 
-/// Remembers where a C++ caller of annotate stands; used for operations when no hook answers.
+/// Stores the location of a C++ caller of annotate, for operators for which no hook returns a
+/// location.
 void set_cpp_location(const std::source_location& where) noexcept;
 
 }  // namespace leapp::trace

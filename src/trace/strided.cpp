@@ -66,8 +66,8 @@ at::Tensor logical_positions(const at::Tensor& self, at::IntArrayRef sizes, at::
   for_each_offset(sizes, strides, offset, [&](std::int64_t at) {
     const auto it = known.find(at);
     require(it != known.end(), Code::kNotPure,
-            "as_strided() reads memory beyond the elements of its tensor, which the exported model "
-            "does not have. Index the whole tensor instead");
+            "as_strided() reads memory outside the elements of its tensor, which the exported "
+            "model does not have. Index the whole tensor instead");
     positions.push_back(it->second);
   });
   return at::tensor(positions, at::kLong);

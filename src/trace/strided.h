@@ -1,4 +1,4 @@
-// as_strided() in terms of values.
+// Expresses as_strided() by values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 
 namespace leapp::trace {
 
-/// The elements of one dimension that a slice takes.
+/// The elements that a slice selects in one dimension.
 struct Range {
   std::int64_t begin = 0;
   std::int64_t count = 1;
@@ -19,13 +19,13 @@ struct Range {
 };
 
 /// Returns the slices of `self`, one for each of its dimensions, that have the elements of
-/// `as_strided(self, sizes, strides, offset)` in its order; nullopt where no slices have.
+/// `as_strided(self, sizes, strides, offset)` in its order; nullopt if there are no such slices.
 std::optional<std::vector<Range>> slices_of(const at::Tensor& self, at::IntArrayRef sizes,
                                             at::IntArrayRef strides, std::int64_t offset);
 
-/// as_strided() addresses memory, a pure graph has values only: the positions, among the elements
-/// of `self` in logical order, of what `as_strided(self, sizes, strides, offset)` reads, as int64
-/// of one dimension. Throws Error(kExport) where it reads memory between or beyond those elements.
+/// Returns the positions, among the elements of `self` in logical order, that `as_strided(self,
+/// sizes, strides, offset)` reads, as one-dimensional int64, because a pure graph has values but no
+/// memory. Throws Error(kExport) if it reads memory between or beyond those elements.
 at::Tensor logical_positions(const at::Tensor& self, at::IntArrayRef sizes, at::IntArrayRef strides,
                              std::int64_t offset);
 

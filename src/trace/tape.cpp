@@ -11,7 +11,7 @@ const std::byte* address_of(const c10::Storage& storage) {
   return static_cast<const std::byte*>(storage.data());
 }
 
-// Memory that PyTorch did not allocate itself: NumPy's, a file mapping, another library's.
+// Memory that PyTorch did not allocate: of NumPy, a mapped file, or another library.
 bool is_foreign(const c10::Storage& storage) {
   return storage.allocator() == nullptr;
 }
@@ -22,7 +22,7 @@ constexpr std::size_t kYoung = 64;
 }  // namespace
 
 Tape::Tape(CaptureTable& captures) : captures_(captures) {
-  // A small node's worth, so that one does not pay for growing.
+  // Enough for a small node, to avoid reallocation.
   constexpr std::size_t kCalls = 16;
   calls_.reserve(kCalls);
   args_.reserve(4 * kCalls);
@@ -47,8 +47,8 @@ VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, Stor
 }
 
 // A weak reference keeps the object's own memory from being reused. Most results expire within a
-// few operators; those that do not are looked at once and stay. Aliases of memory from outside stay
-// in any case: which object a pass has read tells what the next one reads in its place.
+// few operators; the others are checked once and kept. Aliases of external memory are always kept,
+// because the object that a pass read identifies its counterpart in the next pass.
 void Tape::release_expired() {
   for (const VarId id : young_) {
     Variable& young = variable(id);
@@ -103,7 +103,7 @@ StoreId Tape::find_shared_memory(const at::Tensor& tensor) {
   if (const auto it = by_address_.find(address); it != by_address_.end() && holds(it->second)) {
     found = it->second;
   }
-  // A slice of an array begins inside the memory: rare enough to look at every store.
+  // A slice of an array begins inside the memory; this is rare enough to check every store.
   for (StoreId id = 0; found == kNoId && id < static_cast<StoreId>(stores_.size()); ++id) {
     if (store(id).address != nullptr && holds(id)) found = id;
   }
@@ -117,7 +117,7 @@ std::optional<VarId> Tape::find(const at::Tensor& tensor) {
   const auto it = by_impl_.find(tensor.unsafeGetTensorImpl());
   if (it != by_impl_.end()) {
     const Variable& known = variable(it->second);
-    // `tensor.data = other` and set_() give a tensor object other memory.
+    // `tensor.data = other` and set_() replace the memory of a tensor object.
     const bool moved = known.store != kNoId && find_store(tensor) != known.store;
     if (!moved) return it->second;
   }
@@ -158,10 +158,10 @@ VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
     variable(id).held = alias_of(tensor);
     return id;
   }
-  // Weights come back in every pass, and one alias serves them all.
+  // Weights are used in every pass, and one alias is enough for all of them.
   const auto capture = captures_.capture(tensor);
   variable(id).held = same_geometry(capture->live(), tensor) ? capture->live() : alias_of(tensor);
-  // Others may write to their own memory without notice.
+  // Other libraries may write to their memory without notice.
   constexpr std::size_t kWorthACopy = 1 << 20;
   if (!fresh && is_foreign(tensor.storage()) && tensor.storage().nbytes() <= kWorthACopy) {
     capture->freeze();
@@ -177,7 +177,8 @@ VarId Tape::add_input(const at::Tensor& tensor, NodeId node) {
   const VarId id = new_variable(tensor, Variable::Origin::kInput, memory);
   variable(id).node = node;
   variable(id).held = alias_of(tensor);
-  // The raw handle of an annotated input means the input, unless another node claimed it before.
+  // The original tensor of an annotated input counts as the input, unless another node claimed it
+  // before.
   if (memory != kNoId && store(memory).node == kNoId) store(memory).node = node;
   return id;
 }

@@ -1,12 +1,12 @@
-// The flat log of what ran: operators as they were called, mutation and views included.
+// The flat log of the operators that ran, including mutation and views.
 //
-// A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a
-// `StoreId`. Tensors are recognised by three marks, in this order: the tensor object itself, the
-// storage it shares (`x.data`, a view made earlier), the address of memory shared with NumPy.
-// Results are referred to weakly, and released soon after they expired, so that a long tape works
-// in the memory of an eager run. Tensors from outside are kept alive, but their elements are copied
-// only when something is about to write to them. Where a part of such a tensor is met first, and
-// then another part or the whole, the tape goes on as if the whole had been met first.
+// A `Tape` identifies every tensor object by a `VarId` and every piece of memory by a `StoreId`. It
+// recognises tensors in this order by the tensor object itself, the storage it shares (`x.data`, a
+// view made earlier), the address of memory shared with NumPy. Results are referenced weakly and
+// released soon after they expire, so a long tape needs no more memory than an eager run. External
+// tensors are kept alive, but their elements are copied only before a write. If a part of such a
+// tensor is seen first, and then another part or the whole, the tape continues as if the whole had
+// been seen first.
 //
 // Not thread-safe: the session's lock guards it. It never calls into Python.
 #pragma once
@@ -46,24 +46,25 @@ struct Variable {
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
   at::Tensor held = {};      ///< outside or input: an alias with its sizes and strides
-  DynamicDims dynamic = 0;   ///< dynamic dimensions: their sizes depend on traced values
+  DynamicDims dynamic = 0;   ///< outside or input: an alias with its sizes and strides
   bool survives = false;     ///< result: the program still held it when its pass ended
-  std::int64_t version = 0;  ///< result: how often it had been written to by then
+  std::int64_t version = 0;  ///< result: number of writes to it by that time
 };
 
 /// One piece of memory that variables share.
 struct Store {
   c10::weak_intrusive_ptr<c10::StorageImpl> storage;
   const std::byte* address;                   ///< first byte; valid while the storage lives
-  const std::byte* root;                      ///< where the root's elements began
+  const std::byte* root;                      ///< the root's first element at that time
   at::ScalarType dtype;                       ///< of the root
-  c10::SmallVector<VarId, 4> variables = {};  ///< all variables in it; the first one is the root
+  c10::SmallVector<VarId, 4> variables = {};  ///< all its variables; the first one is the root
   NodeId node = kNoId;                        ///< the open node whose data was written to it
   std::int32_t last_write = -1;               ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture =
-      {};              ///< content when first used; null for memory made on the tape
-  bool fresh = false;  ///< captured, but made while the tape ran: never state
-  /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
+      {};              ///< content at its first use; null for memory created on the tape
+  bool fresh = false;  ///< captured, but created while the tape ran: never state
+  /// Further storages over the same bytes, created by NumPy; held so that their addresses are not
+  /// reused.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
 };
 
@@ -74,24 +75,24 @@ struct Arg {
   VarId var = kNoId;            ///< tensor
   std::int32_t list_begin = 0;  ///< list: range in Tape::list_items, kNoId for absent tensors
   std::int32_t list_size = 0;
-  c10::IValue value = {};  ///< everything else
+  c10::IValue value = {};  ///< all other values
 };
 
 struct CallResult {
   bool is_tensor = false;
   bool is_list = false;
-  VarId var = kNoId;  ///< tensor; kNoId when undefined
+  VarId var = kNoId;  ///< tensor; kNoId if undefined
   std::int32_t list_begin = 0;
   std::int32_t list_size = 0;
 };
 
 struct Call {
-  /// A call of the program, or an alias of known memory that was first seen here.
+  /// A call of the program, or an alias of known memory at its first use.
   enum class Kind : std::uint8_t {
     kProgram,
     kAlias,  ///< the same elements
     kView,   ///< others
-    kPart,   ///< a view that was met before the whole that it is a part of: it comes first
+    kPart,   ///< a view that was seen before the whole of which it is a part: it runs first
   };
 
   c10::OperatorHandle op;
@@ -100,8 +101,9 @@ struct Call {
   NodeId node = kNoId;
   FrameRef frame;
   Kind kind = Kind::kProgram;
-  bool undeclared_alias = false;  ///< a result aliases an argument, and the schema does not say so
-  bool bypassed = false;          ///< a view whose reader was given what it is a view of
+  bool undeclared_alias =
+      false;              ///< a result aliases an argument, which the schema does not declare
+  bool bypassed = false;  ///< a view whose reader received the original
 
   bool is_inferred_alias() const { return kind != Kind::kProgram; }
   /// Returns whether it is an as_strided() whose offset counts from the start of its argument.
@@ -110,61 +112,63 @@ struct Call {
 
 class Tape {
  public:
-  /// Creates a tape. The table shares captures between the tapes of one session and must outlive
+  /// Creates a tape. The tapes of one session share captures through the table, which must outlive
   /// this tape.
   explicit Tape(CaptureTable& captures);
 
-  /// Returns the variable for a tensor about to be read or written; makes one for a tensor from
-  /// outside.
+  /// Returns the variable for a tensor before it is read or written. Creates one for an external
+  /// tensor.
   VarId use(const at::Tensor& tensor);
 
-  /// Returns the variable, if the tensor is known by itself or through its memory.
+  /// Returns the variable, if the tensor or its memory is known.
   std::optional<VarId> find(const at::Tensor& tensor);
 
-  /// A tensor's variable on this tape: of the same object, which may be gone, or the newest
+  /// A tensor's variable on this tape: of the same object, which may be released, or the newest
   /// variable with its elements.
   struct Match {
     VarId var = kNoId;
     bool same_object = false;
-    bool rewritten = false;  ///< a result that nothing wrote to on this tape, but something since
+    bool rewritten =
+        false;  ///< a result without a write on this tape, but with a later one elsewhere
   };
-  /// Finds the variable of an object. `alias` is a tensor with the object's elements. Adds no
-  /// variable.
+  /// Finds the variable of an object. `alias` is a tensor with the object's elements. Does not add
+  /// a variable.
   Match match(const c10::TensorImpl* object, const at::Tensor& alias);
 
-  /// Declares `tensor` to be an input of the node: a fresh value from here on.
+  /// Declares `tensor` to be an input of the node, with a fresh value.
   VarId add_input(const at::Tensor& tensor, NodeId node);
 
-  /// Names a tensor whose content is taken as it is, whatever made it. `fresh`: it was made just
-  /// now (a random draw, memory that its maker fills by itself), so it cannot be state.
+  /// Adds a tensor whose content is stored by value, whatever computed it. `fresh`: it was just
+  /// created (a random draw, memory that its owner fills directly), so it cannot be state.
   VarId add_outside(const at::Tensor& tensor, bool fresh = false);
 
-  /// Returns the tensor's value as it is now, untouched by later writes.
+  /// Returns a copy of the tensor's current value, which later writes do not change.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
 
-  /// Records a copy of the variable to `target`, which holds its value from here on.
+  /// Records a copy of the variable to `target`, which has its value from here on.
   void mirror(VarId source, const at::Tensor& target, FrameRef frame = {});
 
-  /// Appends a call that ran: its arguments, which are moved from, the variables that it wrote to,
-  /// and its results.
+  /// Appends a call: its arguments, which are moved from, the variables that it wrote to, and its
+  /// results.
   void append(const c10::OperatorHandle& op, FrameRef frame, NodeId node, std::span<Arg> arguments,
               std::span<const VarId> written, std::span<const c10::IValue> results);
 
-  /// Does the same bit by bit: arguments first, then results.
+  /// Appends a call in steps: arguments first, then results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
   void add_value(const c10::IValue& value) { add_argument({.value = value}); }
   void add_tensor(VarId var) { add_argument({.kind = Arg::Kind::kTensor, .var = var}); }
   void add_tensor_list(const std::vector<VarId>& vars) { add_argument(list_of(vars)); }
   void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
-  /// Returns an argument that is a list, for a call to come.
+  /// Returns a list argument for a later call.
   Arg list_of(const std::vector<VarId>& vars);
-  /// Returns any argument. `var_of` names each tensor in it; kNoId: one that is a value, or absent
-  /// from its list.
+  /// Returns an argument of any type. `var_of` returns the variable of each tensor in it; kNoId for
+  /// a value, or for an absent item of a list.
   Arg argument_of(const c10::IValue& value, c10::function_ref<VarId(const at::Tensor&)> var_of);
-  /// Adds a tensor, a list of tensors, or anything else, of which only the position is kept.
+  /// Adds a tensor, a list of tensors, or another value, of which only the position is stored.
   void add_result(const c10::IValue& value);
 
-  /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.
+  /// Records that the last call wrote to the variable's memory, and propagates the node to its
+  /// aliases.
   void note_write(VarId var, NodeId node);
 
   const std::vector<Call>& calls() const noexcept { return calls_; }
@@ -182,7 +186,7 @@ class Tape {
   Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
   const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
-  /// Returns whether two variables are one tensor, or in the same memory.
+  /// Returns whether two variables are the same tensor, or in the same memory.
   bool same_memory(VarId a, VarId b) const {
     return a == b || (variable(a).store != kNoId && variable(a).store == variable(b).store);
   }
@@ -191,7 +195,7 @@ class Tape {
     const StoreId memory = variable(id).store;
     return memory != kNoId && store(memory).last_write >= since;
   }
-  /// Returns the variable's tensor, or an alias of it; undefined when it is gone.
+  /// Returns the variable's tensor, or an alias of it; undefined if it was released.
   at::Tensor tensor(VarId id) const;
   /// Returns its content; for external memory, the content at its first use.
   at::Tensor content(VarId id) const;
@@ -216,11 +220,11 @@ class Tape {
   std::vector<VarId> list_items_;
   std::vector<Variable> variables_;
   std::vector<Store> stores_;
-  std::vector<VarId> young_;  // made since release_expired() last looked
+  std::vector<VarId> young_;  // created since the last release_expired()
   ska::flat_hash_map<const c10::TensorImpl*, VarId> by_impl_;
   ska::flat_hash_map<const c10::StorageImpl*, StoreId> by_storage_;
-  ska::flat_hash_map<const void*, StoreId> by_address_;  // of the stores before addressed_: filled
-  std::size_t addressed_ = 0;  // when memory of NumPy's is first asked for
+  ska::flat_hash_map<const void*, StoreId> by_address_;  // number of stores in addressed_
+  std::size_t addressed_ = 0;  // filled when NumPy's memory is first requested
 };
 
 }  // namespace leapp::trace

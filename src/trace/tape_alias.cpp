@@ -1,4 +1,4 @@
-// The tape's half that says what a tensor is which it meets in memory that is known.
+// The part of the tape that identifies a tensor in known memory.
 #include <algorithm>
 
 #include "trace/geometry.h"
@@ -19,7 +19,7 @@ const c10::OperatorHandle& as_strided_op() {
 
 }  // namespace
 
-// The part of the memory that was met first becomes a view of one that also has the tensor.
+// The part of the memory that was seen first becomes a view of a tensor that contains both.
 void Tape::widen(StoreId memory, const at::Tensor& tensor) {
   const VarId part = store(memory).variables.front();
   if (variable(part).origin != Variable::Origin::kOutside || !store(memory).capture) return;
@@ -40,26 +40,28 @@ void Tape::widen(StoreId memory, const at::Tensor& tensor) {
   variable(part).call = call_count() - 1;
 }
 
-// Begins the call that makes a tensor of one that begins there.
+// Begins the call that derives a tensor from one that begins at the same address.
 void Tape::begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin, NodeId node) {
   begin_call(as_strided_op(), FrameRef{}, node);
   add_tensor(of);
   add_value(tensor.sizes().vec());
   add_value(tensor.strides().vec());
-  const auto distance = tensor.numel() == 0 ? 0 : begin_of(tensor) - begin;  // else anywhere
+  const auto distance =
+      tensor.numel() == 0 ? 0 : begin_of(tensor) - begin;  // otherwise from any tensor
   add_value(distance / static_cast<std::int64_t>(tensor.element_size()));
   calls_.back().kind = Call::Kind::kView;
 }
 
 VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
-  // A tensor object seen for the first time in memory that is known: express it by what is known.
-  // The newest variable of the same geometry is the one whose node the user means.
+  // A new tensor object in known memory is expressed by known tensors. The newest variable with the
+  // same geometry determines its node.
   const auto candidates = store(memory).variables;
   VarId same = kNoId;
   VarId root = kNoId;
   for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {
     const at::Tensor known = this->tensor(*it);
-    if (!known.defined() || find_store(known) != memory) continue;  // gone, or given other memory
+    if (!known.defined() || find_store(known) != memory)
+      continue;  // released, or with other memory
     if (same == kNoId && same_geometry(known, tensor)) same = *it;
     if (known.scalar_type() == tensor.scalar_type()) root = *it;
   }
@@ -75,7 +77,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   if (root != kNoId) {
     begin = begin_of(this->tensor(root));
   } else if (same == kNoId && store(memory).dtype == tensor.scalar_type()) {
-    root = candidates.front();  // gone, but its memory lives on: `tensor.data = result`
+    root = candidates.front();  // released, but its memory is still in use: `tensor.data = result`
   }
   if (same == kNoId && root == kNoId) return add_outside(tensor);
 
@@ -91,7 +93,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;
   variable(id).call = call_count() - 1;
-  // Its content may be needed after the tensor is gone, as with tensors that autograd unpacks.
+  // Its content may be needed after the tensor is released, as with tensors that autograd unpacks.
   if (node == kNoId && store(memory).capture) variable(id).held = alias_of(tensor);
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});
   return id;

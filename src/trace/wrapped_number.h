@@ -1,7 +1,7 @@
-// Numbers among tensors: what `x * 2` means in a graph.
+// Numbers among tensors, such as the 2 in `x * 2`.
 //
-// The 2 reaches the dispatcher as a tensor made of the number, which takes part in type promotion
-// as a number would ("wrapped number"). A model file has no such tensors.
+// The dispatcher receives the 2 as a tensor that is promoted like a number ("wrapped number"). A
+// model file has no such tensors.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -12,11 +12,11 @@
 
 namespace leapp::trace {
 
-/// Returns whether the value is a tensor made of a number.
+/// Returns whether the value is a wrapped number.
 bool is_wrapped_number(const c10::IValue& value);
 
-/// Returns the overload that takes a number at that position and is the same otherwise: mul.Scalar
-/// for mul.Tensor. It keeps the meaning of the number in every backend.
+/// Returns the overload that takes a number at that position: mul.Scalar for mul.Tensor. It has the
+/// same meaning in every backend.
 std::optional<c10::OperatorHandle> scalar_overload(const c10::OperatorHandle& op,
                                                    std::size_t position);
 

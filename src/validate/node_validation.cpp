@@ -86,8 +86,7 @@ NodeOutcome NodeValidation::finish(std::string not_compared) {
   const bool passed = !first_failed_ && !later_failed_;
   if (elements_ > 0 && nan_ == elements_) {
     not_compared =
-        "every value that it put out while it was traced is NaN. Trace it on inputs as "
-        "they are on the robot.";
+        "every value that it returned while tracing is NaN. Trace it with realistic inputs.";
   }
   if (passed && !not_compared.empty()) {
     warn(Code::kNotValidated, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
@@ -106,8 +105,8 @@ NodeOutcome NodeValidation::finish(std::string not_compared) {
   } else if (!first_failed_ && error_.empty()) {
     log(LogLevel::kInfo,
         "  " + node_ +
-            ": sample 0 passed, but a re-entry did not. A value that changes between passes has "
-            "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
+            ": sample 0 passed, but a re-entry did not. Probably a value that changes between "
+            "passes was exported as a constant. Declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
   return {node_, passed, error_, std::move(not_compared), difference_, std::move(samples_)};
@@ -144,7 +143,7 @@ std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
   if (failures == 0) return {};
   std::string text =
       "Model validation failed for " + std::to_string(failures) + " node(s): " + names;
-  // Models that could not be run at all mostly have one cause, and it is not in the models.
+  // Models that could not be run at all mostly have one common cause outside the models.
   const auto error = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](const NodeOutcome& o) { return !o.error.empty(); });
   if (error != outcomes.end()) text += " (" + error->error + ")";

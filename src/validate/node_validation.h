@@ -14,31 +14,32 @@
 
 namespace leapp {
 
-/// Collects the samples of one node and logs what differs. Sample 0 is the first pass while
-/// tracing, the others are re-entries. Use from one thread.
+/// Collects the samples of one node and logs differences. Sample 0 is the first traced pass, the
+/// others are re-entries. For one thread.
 class LEAPP_EXPORT NodeValidation {
  public:
-  /// `log_path` is where a reader finds every detail; it is named in each mismatch.
+  /// Creates the validation of a node. `log_path` is the file with all details, which mismatches
+  /// name.
   NodeValidation(std::string node, std::vector<std::string> output_names, Tolerance tolerance,
                  std::string log_path);
 
-  /// The least precise type that each output was computed in, where that is not its own: it decides
-  /// the tolerance, unless somebody asked for one.
+  /// Sets the least precise type in the computation of each output, if that is not its own type. It
+  /// determines the tolerance, unless the caller requested one.
   void set_precisions(std::vector<DType> precisions) { precisions_ = std::move(precisions); }
 
-  /// Compares one run of the exported model with what was traced, output by output.
+  /// Compares one run of the exported model with the trace, output by output.
   void add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
                   const std::vector<ConstTensorView>& exported);
 
-  /// Notes that the model ran on this sample, but that there is nothing to compare with.
+  /// Records that the model ran on this sample without a value to compare with.
   void add_run(std::size_t sample) { begin(sample); }
 
-  /// Notes that the model could not be run at all on this sample.
+  /// Records that the model could not be run on this sample.
   void add_error(std::size_t sample, const std::string& error);
 
-  /// Logs the node's line of the report, and a hint where only re-entries failed. `not_compared`
-  /// says why values were not compared, where they were not; nothing but NaN is a reason of its
-  /// own.
+  /// Logs the node's line of the report, with a hint if only re-entries failed. `not_compared` is
+  /// the reason why values were not compared, if any; outputs that are only NaN are such a reason
+  /// too.
   NodeOutcome finish(std::string not_compared = {});
 
  private:
@@ -56,17 +57,17 @@ class LEAPP_EXPORT NodeValidation {
   bool first_failed_ = false;
   bool later_failed_ = false;
   std::int64_t elements_ = 0;  // of all samples
-  std::int64_t nan_ = 0;       // as many of them were so when traced
+  std::int64_t nan_ = 0;       // number of those traced values
   std::string error_;
-  std::string difference_;       // the first, for the outcome
-  std::vector<double> largest_;  // difference of each output that was computed with less precision
+  std::string difference_;       // the first difference, for the outcome
+  std::vector<double> largest_;  // difference of each output with reduced precision
 };
 
-/// Logs how many nodes passed, failed, could not be run, and were not compared.
+/// Logs the numbers of nodes that passed, failed, could not be run, and were not compared.
 LEAPP_EXPORT void log_validation_summary(const std::vector<NodeOutcome>& outcomes);
 
-/// "Model validation failed for 2 node(s): a, b. First, 'y' differs in pass 3 of node 'a'", or an
-/// empty text when all passed.
+/// Returns "Model validation failed for 2 node(s): a, b. First, 'y' differs in pass 3 of node 'a'",
+/// or an empty string if all passed.
 LEAPP_EXPORT std::string describe_failures(const std::vector<NodeOutcome>& outcomes);
 
 }  // namespace leapp

@@ -1,4 +1,5 @@
-// The results of a shadow run, as text and as data. Separate from the run, which needs libtorch.
+// The results of a shadow run, as text and as data. Separate from the run itself, which needs
+// libtorch.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -28,7 +29,7 @@ std::string to_string(const ShadowReport& report) {
     };
     add(node.differing, " differ");
     add(node.unjudged, " not judged after a difference");
-    add(node.abandoned, " begun and not completed");
+    add(node.abandoned, " begun but not completed");
     add(node.resets, " resets followed");
     if (!node.not_compared.empty()) text += "; not compared: " + printable(node.not_compared);
     if (node.not_compared.empty() && node.ticks == 0) text += "; the program never ran it";

@@ -70,7 +70,7 @@ std::string validation_json(const std::vector<NodeOutcome>& outcomes, const Tole
         {"errored", counts.errored},
         {"not_compared", counts.not_compared}}},
       {"nodes", std::move(nodes)}};
-  // For programs, and without indentation, as that would be more than half of the file.
+  // Without indentation, which would be more than half of the file.
   return report.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

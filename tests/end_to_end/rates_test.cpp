@@ -43,11 +43,12 @@ TEST_F(RatesTest, ASlowNodeIsNamedWithBothCounts) {
       run("track", {{"x", fresh()}, {"goal", goal}});
     }
   });
-  EXPECT_THAT(log, AllOf(HasSubstr("rates_test.cpp:"),
-                         HasSubstr("'track/goal' receives 'plan/y', but node 'plan' ran 3 times "
-                                   "and node 'track' 6 times while tracing"),
-                         HasSubstr("'track/goal' receives what 'plan/y' is in the same tick"),
-                         HasSubstr("Run the slower node in a bundle of its own")));
+  EXPECT_THAT(log,
+              AllOf(HasSubstr("rates_test.cpp:"),
+                    HasSubstr("'track/goal' receives 'plan/y', but node 'plan' ran 3 times "
+                              "and node 'track' 6 times while tracing"),
+                    HasSubstr("'track/goal' receives the value that 'plan/y' has in the same tick"),
+                    HasSubstr("Export the slower node as a separate bundle")));
 }
 
 TEST_F(RatesTest, SubstepsAreNamed) {
@@ -73,7 +74,7 @@ TEST_F(RatesTest, OneEncoderForTwoCamerasIsNamed) {
   EXPECT_THAT(log_of(tick),
               AllOf(HasSubstr("'head/right' receives 'enc/y' of another pass than other inputs do: "
                               "node 'enc' ran twice and node 'head' once"),
-                    HasSubstr("a name for each of them")));
+                    HasSubstr("a different node name for each")));
   EXPECT_THAT(log_of([] {
                 run("left", {{"z", run("enc", {{"x", fresh()}})}});
                 run("right", {{"z", run("enc", {{"x", fresh()}})}});
@@ -89,9 +90,9 @@ TEST_F(RatesTest, AValueThatIsHeldIsNamed) {
                   if (tick % 2 == 0) last = action;
                 }
               }),
-              AllOf(HasSubstr("'pi/last' receives 'pi/y' of varying age: pass 2 of node 'pi' "
+              AllOf(HasSubstr("'pi/last' receives 'pi/y' with a varying delay: pass 2 of node 'pi' "
                               "received that of pass 1, pass 3 that of pass 1"),
-                    HasSubstr("'pi/last' receives what 'pi/y' is in the tick before")));
+                    HasSubstr("'pi/last' receives the value that 'pi/y' has in the tick before")));
 }
 
 TEST_F(RatesTest, OncePerTickIsNoMatter) {

@@ -36,10 +36,12 @@ TEST_F(RolloutTest, AWriteThatNobodySawIsNamed) {
     pass_on(false);
     pass_on(true);
   };
-  EXPECT_THAT(log_of(program),
-              HasSubstr(": the pipeline will not repeat what was traced: in pass 2 of node "
-                        "'pd' its input 'y' was not what pi/y had put out, which the wire carries "
-                        "(largest difference 0.5)"));
+  EXPECT_THAT(
+      log_of(program),
+      HasSubstr(
+          ": the pipeline will not repeat the trace: in pass 2 of node "
+          "'pd' its input 'y' was not the value that pi/y had returned, which the wire carries "
+          "(largest difference 0.5)"));
   EXPECT_THAT(log_of(program, false), Not(HasSubstr("will not repeat")));
   EXPECT_THAT(log_of([] { pass_on(false); }), Not(HasSubstr("will not repeat")));
 }
@@ -61,8 +63,8 @@ std::function<void()> with_state(const std::function<Tensor(const Tensor&, int)>
 
 TEST_F(RolloutTest, AStateThatTheProgramChangesBetweenPassesIsNamed) {
   EXPECT_THAT(log_of(with_state([](const Tensor& h, int pass) { return pass == 1 ? h * 0.5 : h; })),
-              AllOf(HasSubstr("in pass 3 of node 'pi' its state 'h' was not what pi/h had put out "
-                              "in the pass before"),
+              AllOf(HasSubstr("in pass 3 of node 'pi' its state 'h' was not the value that pi/h "
+                              "had returned in the pass before"),
                     HasSubstr("InferenceManager.set_input_value()")));
 }
 
@@ -85,7 +87,7 @@ TEST_F(RolloutTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
                   annotate::output_tensors("fast", {{"y", x + shared}}, {.export_with = "jit"});
                 }
               }),
-              AllOf(HasSubstr("will not repeat what was traced: in pass 2 of node 'fast'"),
+              AllOf(HasSubstr("will not repeat the trace: in pass 2 of node 'fast'"),
                     HasSubstr("Node 'slow' ran 3 times and 'fast' 6 times while tracing")));
 }
 

@@ -87,7 +87,7 @@ TEST_F(SessionTest, AConstantThatChangesAfterStopIsRefused) {
   stop();
   weight.add_(1);
   EXPECT_THAT(message_of([] { compile_graph({.visualize = false}); }),
-              HasSubstr("changed after it was traced"));
+              HasSubstr("changed after the trace"));
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ def test_what_no_port_can_be(bench: Workbench, port: Any, error: type, text: str
 def test_a_misspelled_node_is_told_what_is_open(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.folder))
     x = annotate.input_tensors("policy", {"x": torch.ones(2)})
-    with pytest.raises(leapp.LeappError, match=r"for node 'polcy'.* open now: 'policy'"):
+    with pytest.raises(leapp.LeappError, match=r"for node 'polcy'.* Open nodes: 'policy'"):
         annotate.output_tensors("polcy", {"y": x * 2}, export_with="jit")
 
 

@@ -149,7 +149,9 @@ def test_what_has_no_pure_form_is_named_without_pytorchs_own_advice(bench: Workb
         dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
         y = torch.autograd.forward_ad.unpack_dual(dual * 2).primal
         annotate.output_tensors("n", {"y": y}, export_with="onnx")
-    with pytest.raises(leapp.errors.LeappExportError, match="try another export_with") as caught:
+    with pytest.raises(
+        leapp.errors.LeappExportError, match="try a different export_with"
+    ) as caught:
         bench.compile()
     assert "custom kernel" not in str(caught.value)
     assert "test_api_export.py:" in str(caught.value)

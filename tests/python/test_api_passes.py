@@ -111,7 +111,7 @@ class TestFirstTick:
 
     def test_two_passes_ask_for_a_third(self, bench: Workbench) -> None:
         log = _trace(bench, self.first(), 2)
-        assert "if only the very first tick differs, trace 3 passes or more" in log
+        assert "if only the first tick differs, trace 3 passes or more" in log
 
     def test_a_queue_asks_for_as_many_as_it_takes(self, bench: Workbench) -> None:
         for passes in (3, 4, 5):

@@ -24,7 +24,7 @@ class TestBadMetadata:
     @pytest.mark.parametrize(
         ("metadata", "code", "said"),
         [
-            ({}, "LP821", "none at all"),
+            ({}, "LP821", "no metadata"),
             ({"author": "me"}, "LP821", "its keys are: author"),
             (changed(default_joint_pos=None), "LP822", "'default_joint_pos' is missing"),
             (changed(action_scale=None), "LP822", "'action_scale' is missing"),

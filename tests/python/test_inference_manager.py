@@ -247,7 +247,7 @@ class TestOptions:
         assert statistics["nodes"]["n"]["max"] > 0
         manager.reset_statistics()
         assert manager.statistics()["tick"]["count"] == 0
-        with pytest.raises(ValueError, match="n/x holds NaN or infinity"):
+        with pytest.raises(ValueError, match="n/x contains NaN or infinity"):
             manager({"n/x": torch.full((1, 4), torch.nan)})
         assert manager.description()[0].startswith("n: ONNX Runtime")
 
@@ -380,7 +380,7 @@ class TestWrongCalls:
             InferenceManager(recurrent)(torch.ones(1, 4))  # type: ignore[arg-type]
 
     def test_a_folder(self, recurrent: str) -> None:
-        with pytest.raises(ValueError, match=r"must end with \.yaml; this is a folder"):
+        with pytest.raises(ValueError, match=r"must end with \.yaml; this is a directory"):
             InferenceManager(Path(recurrent).parent)
 
     def test_no_path(self) -> None:

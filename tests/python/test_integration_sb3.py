@@ -312,7 +312,7 @@ class TestFilesThatAreNotTheirs:
     def test_a_space_of_nobody(self, tmp_path: Path) -> None:
         policy = model_of("PPO", "MlpPolicy", VECTOR, BOX).policy
         policy.observation_space = spaces.Text(4)
-        with pytest.raises(leapp.LeappValueError, match="'obs' is of the space Text") as raised:
+        with pytest.raises(leapp.LeappValueError, match="'obs' has the space Text") as raised:
             sb3.export_policy(policy, tmp_path / "robot")
         assert raised.value.code == "LP803"
         assert not (tmp_path / "robot").exists()

@@ -30,7 +30,7 @@ class TestImportCommand:
     def test_says_what_it_wrote_and_assumed(self, policy: Path, tmp_path: Path) -> None:
         said = command("import", policy, "-o", tmp_path / "go", "--set", "frequency=50").stdout
         assert said.startswith(f"wrote {tmp_path / 'go' / 'go.yaml'}, from mjlab\n")
-        assert "note: lists of the file have three decimals" in said
+        assert "note: lists in the file have three decimals" in said
         assert command("check", tmp_path / "go" / "go.yaml").returncode == 0
 
     def test_json(self, policy: Path, tmp_path: Path) -> None:

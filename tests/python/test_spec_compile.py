@@ -287,7 +287,7 @@ class TestLaterPasses:
 
     def test_another_backend(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
         said = self.passes(bench, capfd, export_with="onnx")
-        assert "exported with 'jit', as its first pass said: export_with='onnx'" in said
+        assert "exported with 'jit', as in its first pass: export_with='onnx'" in said
         assert "test_spec_compile.py" in said
 
     def test_other_parameters(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
@@ -308,7 +308,9 @@ class TestLaterPasses:
                 out = TensorSemantics("y", x * 2, kind=kind if side == "output" else None)
                 annotate.output_tensors("n", out, export_with="jit")
         said = capfd.readouterr().err
-        assert f"{side} '{'x' if side == 'input' else 'y'}' of node 'n' has another kind" in said
+        assert (
+            f"{side} '{'x' if side == 'input' else 'y'}' of node 'n' has a different kind" in said
+        )
         assert "test_spec_compile.py" in said
 
     @pytest.mark.parametrize("first", [True, False])

@@ -232,7 +232,7 @@ class TestNodeNeverCompleted:
         leapp.stop()
         assert capfd.readouterr().err == ""
         assert bench.compile() == {"n": True}
-        assert "Pass 2 of node 'n' was begun and not completed" in bench.log()
+        assert "Pass 2 of node 'n' was begun but not completed" in bench.log()
 
     def test_stop_on_the_way_of_an_exception_drops_the_pass(self, bench: Workbench) -> None:
         with pytest.raises(KeyError, match="the program's own"):
@@ -267,7 +267,7 @@ class TestAPassThatAnExceptionLeft:
                     annotate.update_state("n", {"h": h + x})
                     annotate.output_tensors("n", {"y": x + h}, export_with="jit")
         said = capfd.readouterr().err
-        assert f"pass {failing + 1} of node 'n' was begun here before and never completed" in said
+        assert f"pass {failing + 1} of node 'n' was begun here but not completed" in said
         assert "test_spec_lifecycle.py" in said
         assert bench.compile() == {"n": True}
         assert bench.yaml()["pipeline"]["feedback_flow"] == {"n/h": ["n/h"]}

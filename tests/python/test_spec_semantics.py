@@ -307,9 +307,9 @@ class TestContract:
             ({"unit": ""}, "unit of 'x' must not be empty"),
             ({"quaternion": "xyzw"}, "which has 2"),
             ({"quaternion": "wzyx"}, "expected wxyz or xyzw, found 'wzyx'"),
-            ({"limits": Limits(lower=float("nan"))}, "holds NaN"),
+            ({"limits": Limits(lower=float("nan"))}, "contains NaN"),
             ({"limits": Limits(lower=2, upper=[3, 1])}, "element 1 is above the upper"),
-            ({"limits": Limits(upper=[1, 2, 3])}, "3 numbers for a last dimension of 2"),
+            ({"limits": Limits(upper=[1, 2, 3])}, "3 numbers, but the last dimension is 2"),
             ({"limits": Limits(rate=0)}, "a rate must be positive"),
             ({"limits": Limits(on_violation="explode")}, "must be clamp or stop"),  # type: ignore[arg-type]
             ({"max_age_ms": 0}, "must be positive"),

@@ -223,13 +223,13 @@ class TestWhatIsWrittenIsRead:
     def test_ports_beyond_the_limit(self, bench: Workbench) -> None:
         self.export(bench, 8)
         before = bench.text()
-        with pytest.raises(ValueError, match=r"could not be loaded again.*\[B9\]"):
+        with pytest.raises(ValueError, match=r"bundle could not be loaded.*\[B9\]"):
             self.export(bench, (1 << 28) + 1)
         assert bench.text() == before
 
     def test_a_description_beyond_the_limit(self, bench: Workbench) -> None:
         self.export(bench, 8)
         before = bench.text()
-        with pytest.raises(ValueError, match="could not be loaded again"):
+        with pytest.raises(ValueError, match="bundle could not be loaded"):
             self.export(bench, 8, ports=20, note="x" * 1_000_000)
         assert bench.text() == before

@@ -167,7 +167,7 @@ TEST(WiresOfRolloutTest, AnInputThatWasSomethingElseIsNamedWithItsPass) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->code, Code::kHandover);
   EXPECT_EQ(found->node, "b");
-  EXPECT_NE(found->text.find("in pass 2 of node 'b' its input 'y' was not what a/y"),
+  EXPECT_NE(found->text.find("in pass 2 of node 'b' its input 'y' was not the value that a/y"),
             std::string::npos)
       << found->text;
   EXPECT_NE(found->text.find("(largest difference 0.5)"), std::string::npos) << found->text;

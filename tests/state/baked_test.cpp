@@ -99,7 +99,7 @@ TEST(BakedTest, WhatAnInputOfAnotherNodeReceivedIsSaid) {
   const Node* nodes[] = {&reader.node, &given.node};
   const Findings found = find_undeclared({.node = &reader.node}, nodes, {});
   ASSERT_EQ(codes(found), Lines{"LP208"});
-  EXPECT_THAT(found[0].text, HasSubstr("that 'camera/w' received, and that is not among its"));
+  EXPECT_THAT(found[0].text, HasSubstr("that 'camera/w' received, without declaring it"));
 }
 
 class BakedValueTest : public ::testing::Test {
@@ -125,8 +125,9 @@ TEST_F(BakedValueTest, AValueOfAnotherNodeOrADrawIsSaid) {
       {{used_, {}, "aten::randn", {}}, "LP204", "aten::randn drew random numbers that node"},
       {{used_, {}, "", {5, "image"}},
        "LP208",
-       "node 'policy' uses a value of node 'camera' (camera/image) that is not among its inputs"},
-      {{used_, {}, "", {5, ""}}, "LP208", "uses a value of node 'camera' that is not among"},
+       "node 'policy' uses a value of node 'camera' (camera/image) without declaring it as an "
+       "input"},
+      {{used_, {}, "", {5, ""}}, "LP208", "uses a value of node 'camera' without declaring it"},
   };
   for (const auto& line : table) {
     const Findings findings = found(line.value);

@@ -65,7 +65,7 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
   } table[] = {
       {"another operator",
        {"1: y = tanh(x)", "2+: y = neg(x)", "return y"},
-       "control flow changed: aten::neg ran where aten::tanh ran before",
+       "control flow changed: aten::neg ran instead of aten::tanh",
        false},
       {"an operator more",
        {"y = tanh(x)", "2+: y = neg(y)", "return y"},
@@ -77,11 +77,11 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
        false},
       {"another number",
        {"1: y = mul(x, 2)", "2+: y = mul(x, 3)", "return y"},
-       "aten::mul got other=3., which was 2. before. A number that changes has to be a tensor",
+       "aten::mul got other=3., which was 2. before. A number that changes must be an input",
        true},
       {"another constant",
        {"y = mul(x, w)", "1: w := other", "return y"},
-       "a tensor from outside that aten::mul reads (its argument 'other') changed",
+       "a tensor from outside the node that aten::mul reads (its argument 'other') changed",
        true},
       {"more tensors in a list",
        {"1: y = cat(x, w)", "2+: y = cat(x, w, w)", "return y"},
@@ -90,7 +90,8 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
       {"a tensor where a value was computed",
        {"t = tanh(x)", "1: g = mul(x, t)", "1: k := t", "2+: g = mul(x, k)", "y = add(g, t)",
         "return y"},
-       "aten::mul reads a tensor from outside where the first pass read a value that it had",
+       "aten::mul reads a tensor from outside the node, but the first pass read a value that it "
+       "had",
        false},
   };
   for (const auto& line : table) {
@@ -109,7 +110,7 @@ TEST(ComparisonTest, AnOperatorThatRanComesBeforeAConstant) {
       {.passes = 2, .lines = {"y = mul(x, w)", "w := other", "2: y = tanh(y)", "return y"}}));
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_THAT(found[0].text, HasSubstr("aten::tanh ran, which did not run before"));
-  EXPECT_THAT(found[1].text, HasSubstr("a tensor from outside that aten::mul reads"));
+  EXPECT_THAT(found[1].text, HasSubstr("a tensor from outside the node that aten::mul reads"));
 }
 
 TEST(ComparisonTest, AnOperatorOfAnotherPlaceIsAnotherOne) {
@@ -118,7 +119,8 @@ TEST(ComparisonTest, AnOperatorOfAnotherPlaceIsAnotherOne) {
                            .lines = {"1: y = mul(x, 2)", "2: k = tanh(w)", "2: g = mul(x, 3)",
                                      "2: y = tanh(g)", "return y"}}));
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].text, HasSubstr("control flow changed: aten::mul.Scalar ran where that of"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("control flow changed: aten::mul.Scalar ran instead of that of"));
   EXPECT_FALSE(found[0].constant);
 }
 

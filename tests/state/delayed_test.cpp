@@ -109,7 +109,7 @@ TEST(DelayedTest, TooFewPassesAreAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kDelayTooLong);
-    EXPECT_THAT(error.what(), HasSubstr("in the first 2 passes only"));
+    EXPECT_THAT(error.what(), HasSubstr("known only for the first 2 passes"));
     EXPECT_THAT(error.what(), HasSubstr("max_cached_io=3"));
   }
 }

@@ -100,9 +100,9 @@ TEST(InferTest, AnUndecidedOutputHasToDependOnState) {
       {"one pass does not show it",
        1,
        {"y = neg(h)", "h2 = mul(h, x)", "h := h2", "return y", "return h2"},
-       "'y' does not depend on the node's inputs. Compute it from what input_tensors() returned; a "
-       "constant can be a static output. If it is state, trace a second pass to show it."},
-      {"a constant", 2, {"y = neg(w)", "return y"}, "a constant can be a static output."},
+       "'y' does not depend on the node's inputs. Compute it from the result of input_tensors(), "
+       "or declare a constant as a static output. If it is state, trace a second pass."},
+      {"a constant", 2, {"y = neg(w)", "return y"}, "declare a constant as a static output."},
   };
   for (const auto& line : table) {
     NodeWriter writer = tape_of({.passes = line.passes, .lines = line.lines});

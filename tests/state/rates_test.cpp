@@ -47,13 +47,15 @@ TEST(RatesTest, AVaryingAgeIsSaidAndASteadyOneIsNot) {
        2,
        4,
        "'lo/g' receives 'hi/g', but node 'hi' ran twice and node 'lo' 4 times while tracing. A "
-       "bundle runs every node once a tick: there 'lo/g' receives what 'hi/g' is in the same "
+       "bundle runs every node once per tick, so there 'lo/g' receives the value that 'hi/g' has "
+       "in the same "
        "tick."},
       {"an old value now and then",
        {{0, 0, 1}, {1, 0, 2}, {2, 2, 3}},
        3,
        3,
-       "'lo/g' receives 'hi/g' of varying age: pass 1 of node 'lo' received that of pass 1, pass 2 "
+       "'lo/g' receives 'hi/g' with a varying delay: pass 1 of node 'lo' received that of pass 1, "
+       "pass 2 "
        "that of pass 1"},
   };
   for (const auto& line : table) {

@@ -100,7 +100,8 @@ TEST_F(NodeValidationTest, NothingButNaNIsNotCalledAPass) {
   const ConstTensorView none{&nan, DType::kFloat32, {}};
   NodeValidation validation("policy", {"a", "b"}, {}, "");
   validation.add_sample(0, {none, none}, {none, none});
-  EXPECT_THAT(validation.finish().not_compared, HasSubstr("is NaN. Trace it on inputs"));
+  EXPECT_THAT(validation.finish().not_compared,
+              HasSubstr("is NaN. Trace it with realistic inputs"));
   NodeValidation partly("policy", {"a", "b"}, {}, "");
   partly.add_sample(0, {none, one()}, {none, one()});
   EXPECT_THAT(partly.finish().not_compared, IsEmpty());

@@ -9,10 +9,11 @@
 //
 //   leapp::write_policy_source("walker/walker.yaml", "generated");
 //
-// writes sources instead, for a program that contains the policy: a class with the inputs
-// and outputs of the whole tick, no library, no heap, no files.
+// writes sources instead, for a program that contains the policy: a class with the inputs and
+// outputs of the whole tick, which needs no library, heap or files.
 //
-// Nothing here runs what it compiles. Both wait for the disk and the compiler: not for real time.
+// Neither function runs the compiled code. Both wait for the disk and the compiler, so they are not
+// for real time.
 #pragma once
 
 #include <filesystem>
@@ -25,12 +26,12 @@
 namespace leapp {
 
 struct NativeOptions {
-  /// A command or a path, a cross compiler say; empty: $CXX, c++, g++ or clang++.
+  /// A command or a path, for example a cross compiler. Empty: $CXX, c++, g++ or clang++.
   std::string compiler = {};
   /// Additional flags. On x86-64 without any -m flag, the library contains code for SSE2, AVX2 and
   /// AVX-512, and selects one at run time.
   std::vector<std::string> flags = {};
-  std::filesystem::path folder = {};  ///< where to write; empty: the bundle's
+  std::filesystem::path folder = {};  ///< output directory; empty: the bundle's
   BundleOptions bundle = {};
 };
 
@@ -38,19 +39,19 @@ struct NativeOptions {
 struct NativeBuild {
   std::filesystem::path library;
   std::filesystem::path record;
-  std::string compiler;  ///< what it says of its version
+  std::string compiler;  ///< its version text
   std::string target;    ///< "x86_64-linux-gnu"
   std::vector<std::string> nodes;
 };
 
 /// Compiles all C++ nodes of a bundle into one library. Throws Error: kNothingToBuild if there are
-/// none, kNoCompiler with the compiler's output. A previous build is kept in that case.
+/// none, kNoCompiler with the compiler's output. An earlier build is kept in that case.
 LEAPP_EXPORT NativeBuild build_native(const std::filesystem::path& yaml,
                                       const NativeOptions& options = {});
 
 /// Writes `<name>_policy.h`, `<name>_policy.cpp` and copies of the nodes' sources and weights into
-/// `folder`, which is made. The header says how to use them. Throws Error(kNothingToBuild) unless
-/// every node is C++. Returns the header.
+/// the directory `folder`, which it creates. The header documents their use. Throws
+/// Error(kNothingToBuild) unless every node is C++. Returns the header.
 LEAPP_EXPORT std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
                                                        const std::filesystem::path& folder,
                                                        const BundleOptions& options = {});

@@ -1,9 +1,10 @@
-// In what two bundles differ: nodes, ports and what they mean, wires, and weights by tensor.
+// The differences between two bundles: nodes, ports, semantics, wires, and weights by tensor.
 //
 //   const leapp::BundleDiff found = leapp::diff("before/walker.yaml", "after/walker.yaml");
 //   if (!found.same()) std::cout << leapp::to_string(found);
 //
-// Plain values. No model is run. For desks: allocates, reads files, throws what read_bundle() does.
+// Plain values. No model is run. Not for real time: allocates, reads files, and throws the errors
+// of read_bundle().
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace leapp {
 enum class DiffKind : std::uint8_t {
   kNode,       ///< a node, its backend or the operators of its model
   kPort,       ///< a port, its type or its shape
-  kSemantics,  ///< what a port means: kind, element names, contract
+  kSemantics,  ///< semantics of a port: kind, element names, contract
   kWire,       ///< a wire, or a port of the whole pipeline
   kConfig,     ///< a key of the pipeline's configs
   kWeight,     ///< a tensor of a model, or an initial value
@@ -33,23 +34,23 @@ LEAPP_EXPORT std::string_view name_of(DiffKind kind) noexcept;
 
 /// The element that differs most.
 struct WorstElement {
-  std::uint64_t index = 0;  ///< counted over the whole tensor
+  std::uint64_t index = 0;  ///< index in the whole tensor
   double before = 0;
   double after = 0;
 };
 
-/// One thing that differs. An empty side means that there is none of it there.
+/// One difference. An empty side means that the item is missing there.
 struct Difference {
   DiffKind kind = DiffKind::kNode;
   std::string where;  ///< "policy", "policy/obs", "policy: actor.0.weight"
   std::string before;
   std::string after;
-  std::optional<WorstElement> worst = {};  ///< of tensors that have the same type and shape
+  std::optional<WorstElement> worst = {};  ///< for tensors with the same type and shape
 };
 
 struct BundleDiff {
-  std::vector<Difference> differences;  ///< by kind, then in the order of the second bundle
-  std::size_t equal_weights = 0;        ///< tensors that are the same on both sides
+  std::vector<Difference> differences;  ///< sorted by kind, then in the order of the second bundle
+  std::size_t equal_weights = 0;        ///< number of equal tensors
 
   bool same() const noexcept { return differences.empty(); }
 };

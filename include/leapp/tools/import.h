@@ -1,5 +1,5 @@
-// Turns a policy that another project exported into a bundle: an ONNX file and its trainer's
-// description of the deployment, in the metadata of the file or in a YAML file next to it.
+// Converts a policy of another project to a bundle. The policy is an ONNX file and a description of
+// its deployment, in the metadata of the file or in a YAML file next to it.
 //
 //   const leapp::ImportedPolicy policy = leapp::import_onnx("policy.onnx", "out/walker");
 //   for (const std::string& note : policy.notes) std::cout << note << '\n';
@@ -22,28 +22,26 @@
 namespace leapp {
 
 struct ImportOptions {
-  /// unitree_rl_lab's deploy.yaml or rl_sar's config.yaml. Empty: the model's metadata say it.
+  /// unitree_rl_lab's deploy.yaml or rl_sar's config.yaml. Empty: the model's metadata.
   std::filesystem::path deploy = {};
-  /// Keys that the description lacks, or whose values are to be replaced, as a comma-separated
-  /// list where it is one: {"joint_names", "hip,knee"}. One that the format has no use for is an
-  /// error.
+  /// Keys that are missing in the description or that replace its values. Lists are
+  /// comma-separated: {"joint_names", "hip,knee"}. A key that the format does not use is an error.
   std::vector<std::pair<std::string, std::string>> settings = {};
 };
 
 struct ImportedPolicy {
-  Bundle bundle;       ///< as written; `bundle.file` is its YAML
+  Bundle bundle;       ///< the bundle as written; `bundle.file` is its YAML file
   std::string format;  ///< "mjlab", "beyondmimic", "holosoma", "exploy", "unitree_rl_lab", "rl_sar"
-  /// Assumptions and translations, one sentence each.
+  /// Assumptions and conversions, one sentence each.
   std::vector<std::string> notes;
 };
 
-/// Imports `model` into the folder `target`, whose last part names the bundle. Reads the files once
-/// and opens no model; calls are independent of each other.
+/// Imports `model` into the directory `target`, whose last part names the bundle. Reads the files
+/// once and runs no model. Calls are independent of each other.
 ///
-/// Throws Error, and leaves what is in `target` as it was: LP821 where nothing says how to deploy
-/// the model, LP822 for a key that is missing, LP823 for a value that cannot be, LP824 where the
-/// model does not fit; kNotFound and kIo for files, LP617 for a broken model, LP003 where `target`
-/// is the folder of the model.
+/// Throws Error and leaves `target` unchanged: LP821 if there is no description, LP822 for a
+/// missing key, LP823 for an invalid value, LP824 if the model does not match, kNotFound and kIo
+/// for files, LP617 for a broken model, LP003 if `target` is the directory of the model.
 LEAPP_EXPORT ImportedPolicy import_onnx(const std::filesystem::path& model,
                                         const std::filesystem::path& target,
                                         const ImportOptions& options = {});

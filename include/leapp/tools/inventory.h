@@ -1,9 +1,9 @@
-// The inventory of constants: what a bundle's nodes hold that no input, state or wire gives them.
+// The inventory of constants: values in a bundle's nodes that no input, state or wire provides.
 //
-// compile_graph() makes it of the passes that it exports. Parameters and buffers of modules are
-// counted; every other tensor or array, and every number, has an entry of its own. Real constants
-// are acknowledged once, where the node is annotated (OutputOptions::constants); an entry that is
-// not acknowledged is a question to the user: should this be an input?
+// compile_graph() creates it from the exported passes. Parameters and buffers of modules are
+// counted; every other tensor or array, and every number, has its own entry. The user acknowledges
+// real constants once, in the annotation of the node (OutputOptions::constants). Every other entry
+// is a question to the user: should this be an input?
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ExportedWeights {
   std::string module = {};  ///< path of the outermost module, such as "env.net"; may be empty
   std::int64_t parameters = 0;
   std::int64_t buffers = 0;
-  std::int64_t values = 0;  ///< elements of all of them
+  std::int64_t values = 0;  ///< number of elements of all of them
 
   bool operator==(const ExportedWeights&) const = default;
 };
@@ -31,12 +31,12 @@ struct ExportedConstant {
   enum class Kind { kTensor, kNumber };
 
   Kind kind = Kind::kTensor;
-  std::string path = {};   ///< how the program reaches it: "env.commands"; empty if unknown
+  std::string path = {};   ///< path in the program: "env.commands"; empty if unknown
   std::string where = {};  ///< the line that reads it: "policy.py:42 in forward"; may be empty
   std::string op = {};     ///< the operator that reads it: "aten::cat"; empty for an output
   DType dtype = DType::kFloat32;
-  Shape shape = {};  ///< of a tensor; a number has none
-  double min = 0;    ///< over all elements except NaN; 0 if there are none
+  Shape shape = {};  ///< for a tensor; a number has none
+  double min = 0;    ///< of all elements except NaN; 0 if there are none
   double max = 0;    ///< likewise
   bool has_nan = false;
   bool acknowledged = false;
@@ -44,7 +44,7 @@ struct ExportedConstant {
   bool operator==(const ExportedConstant&) const = default;
 };
 
-/// Everything that one node exports as a constant.
+/// All constants that one node exports.
 struct NodeInventory {
   std::string node = {};
   std::vector<ExportedWeights> weights = {};
@@ -66,9 +66,9 @@ LEAPP_EXPORT std::string to_json(const std::vector<NodeInventory>& inventory);
 /// there is no such file, or if compile_graph() did not write it.
 LEAPP_EXPORT std::vector<NodeInventory> read_inventory(const std::filesystem::path& yaml);
 
-/// Returns whether a name that the user acknowledged covers the constant: it is the constant's
-/// path, the end of that path ("default_pose" or "self.default_pose" for "env.default_pose"), or
-/// the start of the line that reads it ("policy.py:42"). An asterisk stands for any characters.
+/// Returns whether an acknowledged name matches the constant: it is the constant's path, the end of
+/// that path ("default_pose" or "self.default_pose" for "env.default_pose"), or the start of the
+/// line that reads it ("policy.py:42"). An asterisk matches any characters.
 LEAPP_EXPORT bool acknowledges(const std::string& name, const ExportedConstant& constant);
 
 }  // namespace leapp

@@ -1,12 +1,13 @@
-// Runs what a controller recorded again, and says where the policy now answers differently.
+// Runs a bundle again on the recording of a controller, and reports the first different result.
 //
 //   const leapp::ReplayReport report = leapp::replay("run.mcap", "walker/walker.yaml");
 //   if (report.difference) blame(report.difference->port, report.difference->tick);
 //
-// The recording of a supervisor has the ports of several policies: ReplayOptions::policy names one.
+// A recording of a supervisor contains the ports of several policies; ReplayOptions::policy selects
+// one.
 //
-// For set-up and desks; allocates, reads files, throws Error: what InferenceManager throws, LP655
-// for a recording that cannot be read, holds no ports of the bundle, or has gaps.
+// Not for real time: allocates, reads files, and throws the errors of InferenceManager, and LP655
+// for a recording that cannot be read, contains no ports of the bundle, or has gaps.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,16 @@ namespace leapp {
 
 struct ReplayOptions {
   RuntimeOptions runtime = {};
-  /// Of computed values against those recorded. Two processors may round differently; the same one
-  /// does not.
+  /// Tolerance for computed against recorded values. Results differ only between processors, which
+  /// may round differently.
   Tolerance tolerance = kReplayed;
-  /// The policy of a supervisor's recording; empty for a controller's.
+  /// The policy in a supervisor's recording; empty for a controller's.
   std::string policy = {};
 };
 
 /// The first element that differs.
 struct ReplayDifference {
-  std::uint64_t tick = 0;  ///< of the loop, as recorded
+  std::uint64_t tick = 0;  ///< tick of the loop, as recorded
   std::string port;        ///< "policy/action"
   std::size_t element = 0;
   double recorded = 0;
@@ -40,7 +41,7 @@ struct ReplayDifference {
 };
 
 struct ReplayReport {
-  std::uint64_t ticks = 0;  ///< of the policy, that were run
+  std::uint64_t ticks = 0;  ///< number of ticks of the policy that were run
   std::optional<ReplayDifference> difference = {};
 };
 

@@ -1,4 +1,4 @@
-// What validation found of one exported node.
+// Result of the validation of one exported node.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@ namespace leapp {
 
 /// One output of one run, with every figure.
 struct OutputOutcome {
-  std::string name;  ///< as it was annotated
+  std::string name;  ///< name as annotated
   Comparison comparison;
 };
 
 /// One run of the exported model.
 struct SampleOutcome {
   std::string label;       ///< "sample 0" is the first pass, the others are re-entries
-  std::string error = {};  ///< why the model could not be run; empty when it ran
-  std::vector<OutputOutcome> outputs = {};  ///< empty where values were not compared
+  std::string error = {};  ///< why the model could not be run; empty if it ran
+  std::vector<OutputOutcome> outputs = {};  ///< empty if the values were not compared
 };
 
 struct NodeOutcome {
   std::string node;
-  bool passed = true;             ///< nothing was found wrong; see not_compared
-  std::string error = {};         ///< why its model could not be run at all; empty when it ran
-  std::string not_compared = {};  ///< why its values were not compared; empty when they were
-  std::string difference = {};    ///< the first: "'y' differs in pass 3"
+  bool passed = true;             ///< no difference was found; see not_compared
+  std::string error = {};         ///< why the model could not be run at all; empty if it ran
+  std::string not_compared = {};  ///< why the values were not compared; empty if they were
+  std::string difference = {};    ///< the first difference: "'y' differs in pass 3"
   std::vector<SampleOutcome> samples = {};
 };
 

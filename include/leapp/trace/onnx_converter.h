@@ -1,4 +1,4 @@
-// Converters to ONNX for operators that LEAPP does not know: yours.
+// Converters to ONNX for operators that LEAPP does not know.
 //
 //   leapp::register_onnx_converter("mylib::softclip", [](leapp::OnnxOp& op) {
 //     const float limit = static_cast<float>(op.number("limit"));
@@ -8,10 +8,10 @@
 //   });
 //
 // A converter runs once for every call of the operator, while a node is exported. Arguments are
-// asked for by their names in the operator's schema. What cannot be expressed ends in fail(), which
-// names the operator and the user's line. Operators that have a converter reach it whole, even if
-// PyTorch could take them apart. Registering is process-wide and thread-safe; converters may run in
-// any thread that exports.
+// read by their names in the operator's schema. For a call that cannot be converted, call fail(),
+// which names the operator and the user's line. Operators with a converter are not decomposed
+// first. Registering is process-wide and thread-safe; converters may run in any thread that
+// exports.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class OnnxOp;
 /// A tensor of the ONNX graph under construction. Valid while the converter runs.
 class LEAPP_EXPORT OnnxValue {
  public:
-  /// Creates an undefined value: an optional input that is left out.
+  /// Creates an undefined value, for an optional input that is omitted.
   OnnxValue() = default;
 
   bool defined() const noexcept { return builder_ != nullptr; }
@@ -48,20 +48,21 @@ class LEAPP_EXPORT OnnxValue {
   std::int32_t id_ = -1;
 };
 
-/// An attribute of a node: a number, a text, or a list of either.
+/// An attribute of a node: a number, a string, or a list of either.
 using OnnxAttribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                    std::vector<float>, std::vector<std::string>>;
 using OnnxAttributes = std::vector<std::pair<std::string, OnnxAttribute>>;
 
-/// Outputs of an ONNX node, if they differ from the operator's first result.
+/// Outputs of an ONNX node that differ from the operator's first result.
 struct OnnxNodeOptions {
   struct Output {
     DType dtype = DType::kFloat32;
     Shape shape = {};
   };
-  std::vector<Output> outputs = {};  ///< empty: one, of the type of the operator's first result
-  std::string domain = {};           ///< "" is ONNX's own; others must be known to the engine
-  std::int64_t domain_version = 1;   ///< of `domain`
+  std::vector<Output> outputs =
+      {};                   ///< empty: one output with the type of the operator's first result
+  std::string domain = {};  ///< "" is ONNX's own domain; the engine must support others
+  std::int64_t domain_version = 1;  ///< of `domain`
 };
 
 /// One call of an operator that is being converted.
@@ -74,9 +75,9 @@ class LEAPP_EXPORT OnnxOp {
   /// Returns "policy.py:42 in act", or "" when unknown.
   std::string source() const;
 
-  // Arguments. Asking for one that the operator does not have, or as another type, is an Error.
+  // Arguments. Reading an unknown argument, or one as a wrong type, is an Error.
   bool is_none(std::string_view parameter) const;
-  OnnxValue tensor(std::string_view parameter);  ///< undefined when None
+  OnnxValue tensor(std::string_view parameter);  ///< undefined if None
   std::vector<OnnxValue> tensors(std::string_view parameter);
   bool flag(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
@@ -86,12 +87,12 @@ class LEAPP_EXPORT OnnxOp {
   std::vector<double> numbers(std::string_view parameter) const;
 
   // Building.
-  /// A constant; the elements are copied.
+  /// Returns a constant. Copies the elements.
   OnnxValue constant(const ConstTensorView& value);
-  /// Returns a node with one output.
+  /// Adds a node with one output, and returns the output.
   OnnxValue emit(std::string_view op_type, const std::vector<OnnxValue>& inputs,
                  const OnnxAttributes& attributes = {}, const OnnxNodeOptions& options = {});
-  /// Returns a node with as many outputs as `options.outputs` says.
+  /// Adds a node with the number of outputs in `options.outputs`, and returns them.
   std::vector<OnnxValue> emit_many(std::string_view op_type, const std::vector<OnnxValue>& inputs,
                                    const OnnxAttributes& attributes,
                                    const OnnxNodeOptions& options);
@@ -100,7 +101,7 @@ class LEAPP_EXPORT OnnxOp {
   std::size_t result_count() const;
   DType result_dtype(std::size_t i = 0) const;
   const Shape& result_shape(std::size_t i = 0) const;
-  /// Gives a result its value, which must have exactly PyTorch's type and shape.
+  /// Sets the value of a result, which must have exactly PyTorch's type and shape.
   void set_result(std::size_t i, OnnxValue value);
 
   /// Ends the export with an Error that names the operator and the user's line.
@@ -115,12 +116,13 @@ class LEAPP_EXPORT OnnxOp {
 
 using OnnxConverter = std::function<void(OnnxOp&)>;
 
-/// Registers the converter for the operator ("namespace::name" or "namespace::name.overload"), also
-/// in place of a built-in one. A later registration replaces an earlier one.
+/// Registers the converter for the operator ("namespace::name" or "namespace::name.overload"). It
+/// replaces a built-in converter and an earlier registration.
 LEAPP_EXPORT void register_onnx_converter(const std::string& qualified_name,
                                           OnnxConverter converter);
 
-/// Takes a converter away again; LEAPP's own comes back. False when there was none.
+/// Unregisters a custom converter and restores the built-in one. Returns false if none was
+/// registered.
 LEAPP_EXPORT bool remove_onnx_converter(const std::string& qualified_name);
 
 }  // namespace leapp

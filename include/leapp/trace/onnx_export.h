@@ -1,8 +1,8 @@
 // Writes a pure graph as an ONNX model. Torch-free.
 //
-// Every value keeps PyTorch's meaning; an operation that ONNX cannot express exactly is an Error of
-// kind kExport that names the operation, the user's line and what to try. Models of opset 17 to 23
-// pass onnx.checker. Calls are independent of each other and may run in several threads.
+// The model computes the same as PyTorch. An operation that ONNX cannot express exactly is an Error
+// of kind kExport, which names the operation, the user's line and an alternative. Models of opset
+// 17 to 23 pass onnx.checker. Calls are independent of each other and may run in several threads.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +24,8 @@ inline constexpr int kMaxOnnxOpset = 23;
 
 struct OnnxExportOptions {
   int opset_version = 20;
-  bool optimize = true;        ///< fuse nodes before writing; never changes what is computed
-  bool external_data = false;  ///< weights in {path}.data even when they would fit the model file
+  bool optimize = true;        ///< fuse nodes before writing; does not change results
+  bool external_data = false;  ///< weights in {path}.data, even if they fit into the model file
   std::string graph_name = "leapp";
 };
 
@@ -34,7 +34,7 @@ struct OnnxExport {
   /// a name that the graph uses on both becomes {name}_in and {name}_out.
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  /// The model first, then its external data, with the checksums a bundle states.
+  /// The model first, then its external data, with their checksums for the bundle.
   std::vector<FileEntry> files;
 };
 
@@ -46,8 +46,8 @@ LEAPP_EXPORT OnnxExport export_onnx(const ir::Graph& graph, const std::filesyste
 /// Converts the graph to a model in memory, weights inline.
 LEAPP_EXPORT std::string to_onnx(const ir::Graph& graph, const OnnxExportOptions& options = {});
 
-/// Returns whether there is a converter for an operator such as "aten::linear". Composite operators
-/// with a converter should reach the exporter whole, others decomposed.
+/// Returns whether there is a converter for an operator such as "aten::linear". Pass composite
+/// operators with a converter to the exporter as they are, and others decomposed.
 LEAPP_EXPORT bool can_convert_to_onnx(std::string_view qualified_name);
 
 /// Returns the qualified names of all operators that have a converter, sorted.

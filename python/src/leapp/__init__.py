@@ -87,7 +87,7 @@ __all__ = [
 __all__ += errors.__all__
 
 
-#: What needs the compiled runtime, and is loaded when it is first asked for.
+#: Names that need the compiled runtime, which is loaded at their first use.
 _LATE = {
     "InferenceManager": "inference_manager",
     "Verification": "inference_manager",

@@ -19,8 +19,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Annotate:
     """Marks the start, the end and the state of nodes.
 
-    While no session is tracing, every call returns its argument unchanged, and an active shadow
-    run reads it. Tensors stay ordinary tensors in any case.
+    While no session is tracing, every call returns its argument unchanged, and an active shadow run
+    reads it. Tensors always stay ordinary tensors.
     """
 
     def input_tensors(self, node_name: str, tensors: Any) -> Any:
@@ -52,13 +52,13 @@ class Annotate:
         Args:
             node_name: The name given to :meth:`input_tensors`.
             tensors: The outputs, in the forms :meth:`input_tensors` takes.
-            static_outputs: Constants the node also outputs, in the same forms.
-            export_with: The backend: ``"jit"``, ``"onnx"``, ..; None exports no model, or takes the
-                one named by ``backend_params["model_path"]``.
+            static_outputs: Constants that the node also outputs, in the same forms.
+            export_with: The backend: ``"jit"``, ``"onnx"``, ..; None exports no model, or uses the
+                file in ``backend_params["model_path"]``.
             backend_params: Settings of that backend.
-            constants: Values that the node exports as constants and that are meant to be: paths
-                such as ``"env.default_pose"`` (``*`` stands for any characters), tensors or
-                arrays. The inventory does not ask about them again, see :func:`leapp.inventory`.
+            constants: Constants of the node that you acknowledge: paths such as
+                ``"env.default_pose"`` (``*`` stands for any characters), tensors or
+                arrays. The inventory no longer lists them, see :func:`leapp.inventory`.
 
         Returns:
             The outputs: a bare value for one entry, a tuple in order for more.
@@ -97,16 +97,17 @@ class Annotate:
         """Decorate a function or method so that each call is one pass of a node.
 
         Inputs take the parameters' names (``arg_0``, .. for ``*args``, the key for ``**kwargs``);
-        outputs take the names of the returned variables where the source shows them, else
+        outputs take the names of the returned variables if the source shows them, otherwise
         ``output1``, ``output2``, .. Tensors that are default values are constants of the node.
 
         Args:
-            function: The function, when the decorator is used without parentheses.
+            function: The function, if the decorator is used without parentheses.
             node_name: The node's name; the function's by default.
             export_with: As in :meth:`output_tensors`.
             backend_params: As in :meth:`output_tensors`.
             constants: As in :meth:`output_tensors`.
-            unknown: Keywords of other versions. They change nothing; a traced call says so.
+            unknown: Keywords of other versions. They have no effect, and a traced call logs a
+                warning.
         """
 
         def decorate(target: Any) -> Any:
@@ -123,8 +124,8 @@ class Annotate:
 
         Args:
             node_name: The node's name.
-            tensors: A flat dict from state names to their values at the start of this pass; the
-                first pass gives the exported initial values.
+            tensors: A flat dict from state names to their values at the start of this pass; those
+                of the first pass are the exported initial values.
 
         Returns:
             The states to compute with: a bare value for one entry, a tuple in order for more.
@@ -132,14 +133,14 @@ class Annotate:
         return _state.calls.declare("state_tensors", node_name, tensors)
 
     def update_state(self, node_name: str, tensors: Any) -> Any:
-        """Give declared states their value for the next pass.
+        """Set the values of declared states for the next pass.
 
         Args:
             node_name: The node's name.
             tensors: A flat dict from declared state names to new values of the same shape and type.
 
         Returns:
-            The values given: a bare value for one entry, a tuple in order for more.
+            The given values: a bare value for one entry, a tuple in order for more.
         """
         return _state.calls.declare("update_state", node_name, tensors)
 
@@ -148,8 +149,8 @@ class Annotate:
     ) -> None:
         """Track a module's registered buffers in a node that is open.
 
-        What the pass changes of them, by reassignment or in place, becomes state; the rest stays
-        constant. The module itself is not touched. Dots in buffer names become underscores.
+        Buffers that the pass changes, by reassignment or in place, become state; the others are
+        constants. The module itself is not changed. Dots in buffer names become underscores.
 
         Args:
             node_name: The node's name.
@@ -180,11 +181,11 @@ class Annotate:
         return _state.calls.declare("register_buffer", node_name, tensors)
 
     def mirror_leapp_tags(self, source: Any, target: Any) -> Any:
-        """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
+        """Declare that ``target`` holds the same data as ``source``, after an unseen copy.
 
         Args:
             source: The tensor that is traced, or lists and dicts of them.
-            target: The tensor that was copied to, or the same containers of such; the values must
+            target: The tensor that was copied to, or containers of the same form; the values must
                 be equal.
 
         Returns:
@@ -194,11 +195,11 @@ class Annotate:
         return target
 
     def abandon(self, node_name: str) -> None:
-        """Drop the pass that a node is in, as if its :meth:`input_tensors` had not been called.
+        """Drop the current pass of a node, as if its :meth:`input_tensors` had not been called.
 
         Call it if something between inputs and outputs failed. Does nothing if the node is not
-        open. Without this call, the line that opened the node starts a new pass when it runs
-        again, with a warning, and :func:`leapp.stop` refuses while the node is in its first pass.
+        open. Without this call, the line that opened the node starts a new pass when it runs again,
+        with a warning, and :func:`leapp.stop` fails while the node is in its first pass.
         """
         _state.calls.abandon(node_name)
 
@@ -206,7 +207,7 @@ class Annotate:
 def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
     """Return the function with tracing around it.
 
-    Other faults are reported when it is traced, so that a module of the program can be imported.
+    Other faults are reported during tracing, so that the program's modules can be imported.
     """
     expect(Callable, function, "annotate.method() decorates functions")
     name = node_name if node_name is not None else function.__name__
@@ -226,5 +227,5 @@ def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
     return traced
 
 
-#: The one object users import.
+#: The object that users import.
 annotate = Annotate()

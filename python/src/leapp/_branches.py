@@ -1,8 +1,8 @@
 """Runs ``torch.cond`` and other higher-order operators while a session is tracing.
 
-They receive functions, and find their kernel by the active dispatch keys, which include the
-unknown key of the recorder. Without it they run their functions eagerly, where the recorder sees
-each operator.
+They receive functions, and select their kernel by the active dispatch keys, which include the
+recorder's key. Without that key they run their functions eagerly, so the recorder sees each
+operator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def patches() -> Iterator[Patch]:
 def _choose_in_graph(
     choose: Any, self: Any, pred: Any, yes: Any, no: Any, operands: Any = ()
 ) -> Any:
-    """Run both branches, which have no effects, and let the model choose between their results."""
+    """Run both branches, which have no side effects, and let the model select a result."""
     if not isinstance(pred, torch.Tensor) or not _trace.is_traced(pred):
         return choose(self, pred, yes, no, operands)
 
@@ -39,8 +39,8 @@ def _choose_in_graph(
     if versions() != before:
         raise LeappError.at_caller(
             "LP501",
-            "a branch of torch.cond() writes to its operands: in the model both branches are "
-            "computed, and the condition chooses between their results. Write to a clone.",
+            "a branch of torch.cond() writes to its operands. The model computes both branches "
+            "and then selects a result, so such a write is not possible. Write to a clone.",
         )
     chosen = pred.reshape(())
     return _pytree.tree_map(lambda a, b: torch.where(chosen, a, b), *results)

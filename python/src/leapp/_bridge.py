@@ -1,7 +1,7 @@
 """Export through PyTorch's own exporters: ``onnx-dynamo``, ``onnx-torchscript`` and ``pt2``.
 
-A node arrives as the TorchScript file that LEAPP writes of its pure graph. PyTorch's TorchScript
-exporter takes that as it is; the others take the operators it calls when it runs, as a program of
+The input is the TorchScript file that LEAPP writes for the pure graph of a node. PyTorch's
+TorchScript exporter uses it directly; the others use the operators that it calls, as a program of
 ``torch.export``.
 """
 
@@ -20,17 +20,17 @@ import torch
 
 from .errors import LeappExportError, LeappImportError, LeappIoError
 
-#: Our parameters that torch.onnx.export(dynamo=True) takes under the same name.
+#: Parameters that torch.onnx.export(dynamo=True) has under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
-#: Packages that PyTorch's exporters import and do not bring.
+#: Packages that PyTorch's exporters import but do not depend on.
 _NEEDED = {"onnx-dynamo": ("onnx", "onnxscript")}
 
 _OPSET = 20
 
 
 def missing(backend: str) -> str:
-    """Return the packages that a backend needs and that are not installed, as for pip."""
+    """Return the missing packages that a backend needs, by their names for pip."""
     needed = _NEEDED.get(backend, ())
     return " ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
@@ -72,7 +72,8 @@ def export(
                 program = _program(module, examples, names)
                 torch.onnx.export(program, (), file, dynamo=True, **options)
             else:
-                # To memory first: libtorch ends the process when a file cannot be written.
+                # Writes to memory first, because libtorch ends the process if a file cannot be
+                # written.
                 buffer = io.BytesIO()
                 torch.export.save(_program(module, examples, names), buffer)
                 Path(file).write_bytes(buffer.getbuffer())
@@ -89,12 +90,12 @@ def export(
         raise LeappExportError.coded(
             "LP502",
             f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "
-            f"'jit' are LEAPP's own.",
+            "'jit' use LEAPP's own exporters.",
         ) from error
 
 
 def replay(file: str, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Run a program that ``export`` wrote as ``"pt2"`` and return its outputs."""
+    """Run a program that ``export`` wrote as ``"pt2"``, and return its outputs."""
     with _quietly(), torch.no_grad():
         result = torch.export.load(file).module()(*inputs)
     return list(result) if isinstance(result, (tuple, list)) else [result]
@@ -102,7 +103,7 @@ def replay(file: str, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
-    """Keep the exporters from talking: to standard output, of deprecation, of other packages."""
+    """Suppress prints, deprecation warnings and other messages of the exporters."""
     log = logging.getLogger("torch.onnx")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -117,7 +118,7 @@ def _quietly() -> Iterator[None]:
 def _program(
     module: Any, examples: tuple[torch.Tensor, ...], names: Sequence[str]
 ) -> torch.export.ExportedProgram:
-    """Return the operators the module calls as a program of ``torch.export``."""
+    """Return the operators that the module calls, as a program of ``torch.export``."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     graph = make_fx(lambda *tensors: module(*tensors), pre_dispatch=True)(*examples)
@@ -138,5 +139,5 @@ def _program(
     graph.recompile()
     program = torch.export.export(graph, examples)
     for node in program.graph.nodes:
-        node.meta.pop("stack_trace", None)  # lines of this exporter, with the folder it is in
+        node.meta.pop("stack_trace", None)  # lines of this exporter, with their directory
     return program

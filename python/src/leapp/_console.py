@@ -12,28 +12,28 @@ import os
 import sys
 import time
 
-#: Levels as the compiled library numbers them.
+#: Levels of the compiled library.
 DEBUG, INFO, WARNING, ERROR = range(4)
 
 _LABELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _COLOURS = ("2", "1;36", "1;33", "91")
 
-#: Seconds after which a compilation is worth a progress bar.
+#: Seconds of a compilation after which a progress bar is shown.
 _PATIENCE_S = 1.0
-#: Characters that it is wide.
+#: Width of the bar in characters.
 _WIDTH = 24
 
 _bar: ProgressBar | None = None
 
 _logger = logging.getLogger("leapp")
-_logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
+_logger.addHandler(logging.NullHandler())  # without a handler, logging itself prints warnings
 
-#: The least level that is shown; None until it is set in the compiled library.
+#: The lowest level that is shown; None until it is set in the compiled library.
 _shown: int | None = None
 
 
 def show(verbose: bool | None = None) -> None:
-    """Print all lines of the library, or from warnings on; None keeps the setting."""
+    """Print all lines of the library, or only warnings and errors; None keeps the setting."""
     global _shown
     if _shown is None:
         from . import _runtime
@@ -48,7 +48,7 @@ def emit(level: int, message: str) -> None:
     number = 10 * (level + 1)
     _logger.log(number, "%s", message)
     stream = sys.stderr
-    declined = _logger.disabled or number < _logger.level  # by the program
+    declined = _logger.disabled or number < _logger.level  # set by the program
     if stream is None or level < (_shown or 0) or declined or _is_shown(number):
         return
     if _bar is not None:
@@ -60,7 +60,7 @@ def emit(level: int, message: str) -> None:
 
 
 def note(message: str) -> None:
-    """Print an INFO line that was logged already, unless it was shown or the program declined."""
+    """Print an INFO line that was only logged, unless the program disabled it."""
     if sys.stderr is None or _shown == DEBUG or _logger.disabled or _logger.level > logging.INFO:
         return
     if not _is_shown(logging.INFO):
@@ -68,7 +68,7 @@ def note(message: str) -> None:
 
 
 def _is_shown(number: int) -> bool:
-    """Tell whether a handler of the program writes lines of that level to the terminal."""
+    """Return whether a handler of the program writes lines of that level to the terminal."""
     logger: logging.Logger | None = _logger
     if not _logger.isEnabledFor(number):
         return False
@@ -82,7 +82,7 @@ def _is_shown(number: int) -> bool:
 
 
 class ProgressBar:
-    """A bar over the nodes being compiled; shown on a terminal once it takes over a second."""
+    """A bar over the nodes being compiled, shown on a terminal after one second."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -107,7 +107,7 @@ class ProgressBar:
         self._write(f"{'█' * filled}{'░' * (_WIDTH - filled)} {done}/{total} {node}")
 
     def clear(self) -> None:
-        """Remove the bar from the terminal if it is there."""
+        """Remove the bar from the terminal if it is shown."""
         if self._shown:
             self._write("")
 

@@ -17,11 +17,10 @@ class Limits:
     """Bounds of a port's values. Each is one number for all elements, or one for each.
 
     Args:
-        lower: The least value.
-        upper: The greatest value.
-        rate: The most change in a second; positive.
-        on_violation: ``"clamp"`` puts the nearest allowed value in place of one beyond the
-            limits; ``"stop"`` makes the controller go to its fallback and stay there.
+        lower: The smallest value. upper: The largest value.
+        rate: The largest change per second; positive.
+        on_violation: ``"clamp"`` replaces a value by the nearest allowed one; ``"stop"`` makes the
+            controller send its fallback until it is restarted.
     """
 
     lower: Numbers | None = None
@@ -30,7 +29,7 @@ class Limits:
     on_violation: Literal["clamp", "stop"] = "clamp"
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the mapping that stands in the bundle."""
+        """Return the mapping for the bundle."""
         result: dict[str, Any] = {
             key: numbers(f"Limits {key}", value)
             for key in ("lower", "upper", "rate")
@@ -55,7 +54,7 @@ class History:
     start: Literal["repeat"] | Numbers = "repeat"
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the mapping that stands in the bundle."""
+        """Return the mapping for the bundle."""
         start = self.start if isinstance(self.start, str) else numbers("History start", self.start)
         return {"order": self.order, "start": start}
 
@@ -74,7 +73,7 @@ def numbers(what: str, value: Any) -> float | list[float]:
 
 
 def text(what: str, value: str) -> str:
-    """Return the text, which is not empty."""
+    """Return the string, which is not empty."""
     expect(str, value, f"{what} must be text")
     if not value:
         raise LeappValueError.coded("LP003", f"{what} must not be empty.")

@@ -30,21 +30,20 @@ def export(
         leapp.export(policy, torch.zeros(1, 48), "walker")
         leapp.export(lstm, {"x": torch.zeros(1, 1, 8)}, "memory", states={"hx": (h, c)})
 
-    The function runs once for each pass, without gradients, and is otherwise used as it is: call
-    ``eval()`` of a module first if it has dropout. State that it keeps in its own tensors is found,
-    as in any trace.
+    The function runs once for each pass, without gradients, and is not changed: call ``eval()`` of
+    a module first if it has dropout. State that it keeps in its own tensors is found, as in any
+    trace.
 
     Args:
         function: A module, or a function of tensors that returns a tensor, a tuple or a dict.
         example_inputs: One example, or a list with one for each pass: a tensor, a tuple of
-            positional arguments, or a dict of arguments by name. A single example is used as it is
-            in the first pass, and with noise added to its floating-point tensors in the others.
+            positional arguments, or a dict of arguments by name. The first pass uses a single
+            example unchanged; the others add noise to its floating-point tensors.
         path: The bundle's directory; its last part names the graph and the node.
         export_with: The backend.
-        states: Recurrent state that the function is given and returns: the arguments' names and
-            their initial values, which may be tuples. The function returns the next values behind
-            its outputs, in the same order.
-        passes: How many passes a single example makes.
+        states: Recurrent state, by argument name, with its initial values, which may be tuples. The
+            function returns the next values after its outputs, in the same order.
+        passes: Number of passes for a single example.
         backend_params: Settings of the backend.
         constants: As for ``annotate.output_tensors()``.
         verbose: Show debug and info lines on the console.
@@ -55,7 +54,7 @@ def export(
     """
     if _state.is_active():
         raise LeappError.at_caller(
-            "LP102", "leapp.export() needs a session of its own: call leapp.stop() first."
+            "LP102", "leapp.export() starts its own session. Call leapp.stop() first."
         )
     _state.load()
     import torch

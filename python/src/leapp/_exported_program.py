@@ -1,7 +1,7 @@
 """The engine of the backend ``pt2``: programs of ``torch.export``, which only Python can run.
 
-``torch.export.load`` unpickles and evaluates what it reads, so it runs whatever a file says. It is
-used for files that are trusted to; of others the tensors and the graph are read as data.
+``torch.export.load`` unpickles and evaluates the content of a file, so it can run any code. It is
+used only for trusted files; from others, the tensors and the graph are read as data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Buffer = tuple[memoryview, str, list[int]]
 
 
 class ExportedProgramEngine:
-    """A loaded ``.pt2`` file. The runtime calls ``bind`` once and then what it returns."""
+    """A loaded ``.pt2`` file. The runtime calls ``bind`` once, and then its result."""
 
     def __init__(self, node: str, path: str, data: bytes, trusted: bool) -> None:
         self._node = node
@@ -123,7 +123,7 @@ class _Archive:
         return flat.as_strided(sizes, strides, _number(meta["storage_offset"]))
 
     def _pickled(self, kind: str) -> dict[str, torch.Tensor]:
-        """Return tensors that PyTorch's restricted unpickler reads, which makes nothing else."""
+        """Return tensors that PyTorch's restricted unpickler reads, which creates nothing else."""
         if not (data := self._read(f"serialized_{kind}.pt")):
             return {}
         try:
@@ -147,7 +147,7 @@ class _Archive:
 
 
 class _Program:
-    """The tensors and the graph of a ``.pt2`` file, without anything that would run to be read."""
+    """The tensors and the graph of a ``.pt2`` file, read without running any code."""
 
     def __init__(self, data: bytes) -> None:
         archive = _Archive(data)
@@ -166,7 +166,7 @@ class _Program:
         for spec in module["signature"]["output_specs"]:
             ((kind, entry),) = spec.items()
             if kind != "user_output":
-                raise _NotPlainError(f"it gives a {_runtime.printable(kind)}")
+                raise _NotPlainError(f"it returns a {_runtime.printable(kind)}")
             self._outputs.append(_tensor_name(entry["arg"]))
         self._calls = [_Call(node) for node in module["graph"]["nodes"]]
 
@@ -207,7 +207,7 @@ class _Call:
 
 
 def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
-    """Return what gives an argument's value, given those of the graph."""
+    """Return a function that gets an argument's value from the values of the graph."""
     ((kind, value),) = arg.items()
     if kind == "as_tensor":
         return lambda values: values[value["name"]]
@@ -231,7 +231,7 @@ def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 def _enum(kind: str, number: int) -> Any:
-    """Return torch's value of a number that stands for a type, a layout or a memory format."""
+    """Return torch's value for a number that represents a type, a layout or a memory format."""
     from torch._export.serde import serialize  # takes seconds
 
     tables: dict[str, Any] = {
@@ -243,7 +243,7 @@ def _enum(kind: str, number: int) -> Any:
 
 
 def _number(entry: dict[str, Any]) -> int:
-    """Return a size; one that is an expression would have to be evaluated."""
+    """Return a size. A size that is an expression would have to be evaluated."""
     if "as_int" not in entry:
         raise _NotPlainError("its sizes are expressions")
     return int(entry["as_int"])

@@ -19,13 +19,13 @@ import torch
 
 
 class Fields(MutableMapping[str, Any]):
-    """Variables that lie in no dict, as if they did: cells of a closure, slots of an object."""
+    """Variables that are not in a dict, with the interface of one: cells of a closure, slots."""
 
     def __init__(self, fields: Mapping[str, tuple[Any, Any]]) -> None:
-        self._fields = fields  # by name: the descriptor of it, and what has it
+        self._fields = fields  # by name: the descriptor and its owner
 
     def now(self) -> dict[str, Any]:
-        """Return what they hold, those left out that are not filled yet."""
+        """Return their values, without those that are not set yet."""
         found: dict[str, Any] = {}
         for name, (descriptor, owner) in self._fields.items():
             try:
@@ -56,7 +56,7 @@ class Fields(MutableMapping[str, Any]):
         descriptor.__delete__(owner)
 
 
-#: Types of values that hold nothing that could change.
+#: Types whose values contain nothing that can change.
 IMMUTABLE = (
     bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType, range, slice,
     torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, np.dtype, np.generic,
@@ -64,38 +64,38 @@ IMMUTABLE = (
     types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
     types.MethodWrapperType,
 )  # fmt: skip
-#: What a class has for functions.
+#: Types of the functions of a class.
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
-#: Python's own lists, and what it has like them.
+#: Python's own lists and similar containers.
 LISTS = (list, collections.deque, bytearray, array.array, tuple, set)
 
 
 def is_a(value: Any, kinds: tuple[type, ...]) -> bool:
-    """Return whether a value is of these types, whatever it says that its class is."""
+    """Return whether a value is of these types, whatever class it claims to have."""
     return issubclass(type(value), kinds)
 
 
 def plain_kind(container: Any) -> Any:
-    """Return whose methods to call: Python's own, for a subclass may load what it is asked for."""
+    """Return the class whose methods to call: Python's own, not those of a subclass."""
     kinds = (kind for kind in (dict, *LISTS) if is_a(container, (kind,)))
     return next(kinds, type(container))
 
 
 def items_of(container: Any) -> Iterator[Any]:
-    """Return what a list holds, or the keys of a dict."""
+    """Return the items of a list, or the keys of a dict."""
     found: Iterator[Any] = plain_kind(container).__iter__(container)
     return found
 
 
 def cells_of(function: types.FunctionType) -> Fields:
-    """Return the variables that a function shares with the one around it, super()'s left out."""
+    """Return the variables that a function shares with the enclosing one, without super()'s."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells.pop("__class__", None)
     return Fields({name: (types.CellType.cell_contents, cell) for name, cell in cells.items()})
 
 
 def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
-    """Return an object's attributes, by dict and by slots, running no code of its own."""
+    """Return an object's attributes from its dict and slots, without running its code."""
     found: list[dict[str, Any] | Fields] = []
     with contextlib.suppress(AttributeError, TypeError):
         attributes = object.__getattribute__(value, "__dict__")
@@ -112,7 +112,7 @@ def _slots_of(kind: type) -> dict[str, types.MemberDescriptorType]:
     return {name: item for name, item in items if isinstance(item, types.MemberDescriptorType)}
 
 
-#: By type: what objects merely stand for, as a method does for a function of an object.
+#: By type: the object behind a wrapper, such as the function behind a bound method.
 _BEHIND: dict[type, Callable[[Any], list[Any]]] = {
     types.MethodType: lambda value: [value.__func__, value.__self__],
     partial: lambda value: [value.func, value.args, value.keywords],
@@ -129,5 +129,5 @@ STANDING = tuple(_BEHIND)
 
 
 def behind(value: Any) -> list[Any]:
-    """Return what an object merely stands for; nothing where it stands for itself."""
+    """Return the object behind a wrapper; nothing for other objects."""
     return next((of(value) for kind, of in _BEHIND.items() if isinstance(value, kind)), [])

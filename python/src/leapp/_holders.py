@@ -1,8 +1,8 @@
 """The objects of the program that hold tensors, arrays and numbers, with the path to each.
 
-LEAPP looks twice: briefly when a session begins and when a node first opens (:func:`note`), because
-the program may replace what a variable holds, and thoroughly at the end (:func:`look`). It only
-reads (``_walk``), and it keeps no object and no memory alive.
+LEAPP searches twice: briefly when a session begins and when a node first opens (:func:`note`),
+because the program may reassign a variable, and thoroughly at the end (:func:`look`). It only reads
+(``_walk``), and it keeps no object and no memory alive.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import torch
 from . import _owned_arrays, _trace
 from ._walk import ARRAYS, Found, Held, Walk, name_of_class
 
-#: How many objects :func:`look` visits. Those that are near the program's variables come first.
+#: Number of objects that :func:`look` visits. Objects near the program's variables come first.
 _MOST_OBJECTS = 50_000
-#: How many objects :func:`note` visits from the innermost frame, while the program waits. Each
-#: frame outwards has half of that of the one inside.
+#: Number of objects that :func:`note` visits from the innermost frame, while the program waits.
+#: Each outer frame has half the number of the next inner one.
 _MOST_NOTED = 1000
-#: Names by which an object calls itself: other names are preferred.
+#: Names by which an object refers to itself; other names are preferred.
 _OWN_NAMES = ("self", "cls")
 
-#: Modules that annotate calls were given, by id: a set would ask them for their hash.
+#: Modules passed to annotate calls, by id, because a set would call their hash.
 _given: dict[int, weakref.ref[torch.nn.Module]] = {}
-#: The memory of each tensor that was noted: its address counts only while the memory is there.
+#: The memory of each recorded tensor; its address is valid only while the memory exists.
 _memory: list[tuple[Any, Held]] = []
-#: The addresses of those that variables of functions hold.
+#: The addresses of tensors in variables of functions.
 _local: set[int] = set()
 _found = Found()
 
 
 def begin() -> None:
-    """Begin a session: look briefly at what the program holds."""
+    """Begin a session with a brief search of the program's objects."""
     global _frames, _brief, _found
     _memory.clear()
     _local.clear()
@@ -45,16 +45,16 @@ def begin() -> None:
 
 
 def remember(value: Any) -> None:
-    """Note a module that was given to an annotate call."""
+    """Record a module that was passed to an annotate call."""
     if issubclass(type(value), torch.nn.Module):
         _given[id(value)] = weakref.ref(value)
 
 
 def note() -> None:
-    """Note what the program holds around a node that opens for the first time.
+    """Record the program's objects around a node that opens for the first time.
 
-    The program waits for it. Objects that were seen before are read again only if a new variable
-    of a function holds them.
+    The program waits for it. Known objects are read again only if a new variable of a function
+    holds them.
     """
     own: list[tuple[list[tuple[str, Any]], int]] = []
     known = len(_memory)
@@ -72,7 +72,7 @@ def note() -> None:
 
 
 def look() -> None:
-    """Find what the program holds now, at the end of a session."""
+    """Find the program's objects at the end of a session."""
     global _found
     walk = Walk(Found())
     roots = _roots()
@@ -85,14 +85,14 @@ def look() -> None:
 
 
 def held_tensors() -> list[Held]:
-    """Return the tensors and arrays that were found, those to be preferred first."""
+    """Return the tensors and arrays that were found, preferred ones first."""
     return _found.tensors
 
 
 def tensor_names() -> dict[int, tuple[str, str]]:
     """Return (name, path) of tensors by the address of their first element.
 
-    Weights and states of the bundle are called by these names.
+    These are the names of weights and states in the bundle.
     """
     names: dict[int, tuple[str, str]] = {}
     for held in _found.tensors:
@@ -102,14 +102,14 @@ def tensor_names() -> dict[int, tuple[str, str]]:
 
 
 def name_of(path: str) -> str:
-    """Return a name for what is reached by a path: ``env.scene['imu'].data`` is scene_imu_data."""
+    """Return a name for a path: ``env.scene['imu'].data`` becomes scene_imu_data."""
     first, *rest = re.findall(r"\w+", path) or [""]
     parts = rest if rest and not rest[0].isdigit() else [first, *rest]
     return "_".join(part.strip("_") for part in parts)
 
 
 def opened(number: int) -> None:
-    """A pass of a node has begun, its first or second."""
+    """Handle the start of a node's first or second pass."""
     if number == 1:
         _owned_arrays.opened()
         note()
@@ -118,7 +118,7 @@ def opened(number: int) -> None:
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
     """Return whether each of these outputs comes from a tensor that an object of the program holds.
 
-    The program may put another tensor there before the next pass, unlike in a function's variable.
+    The program may replace that tensor before the next pass, unlike one in a local variable.
     """
     walk = Walk(Found())
     frames = _trace.Frames().unseen()
@@ -137,10 +137,10 @@ def keeps(outputs: Iterable[torch.Tensor]) -> bool:
 
 
 def path_of_number(value: float) -> str:
-    """Return the path of the only number of that value that the program holds; else ``""``.
+    """Return the path of the only number of that value in the program; otherwise ``""``.
 
-    If there is none, one of the opposite sign counts: ``-env.limit``. What a node found when it
-    opened counts if the program holds no such number by the end.
+    If there is none, one of the opposite sign counts: ``-env.limit``. If the program has no such
+    number at the end, the numbers from the opening of a node count.
     """
     for numbers in (_found.numbers, _brief.found.numbers):
         for sign, number in (("", value), ("-", -value)):
@@ -161,6 +161,6 @@ def _globals_in(variables: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in list(variables.items()) if name[:2] != "__"]
 
 
-#: Looks when a session begins and when a node opens for the first time.
+#: Searches when a session begins and when a node opens for the first time.
 _frames = _trace.Frames()
 _brief = Walk(Found(), _memory)

@@ -1,4 +1,4 @@
-"""Bundles out of policies that other projects exported."""
+"""Imports policies of other projects as bundles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ImportedPolicy:
         yaml: The bundle's YAML file.
         format: The format of the description: ``"mjlab"``, ``"beyondmimic"``, ``"holosoma"``,
             ``"exploy"``, ``"unitree_rl_lab"`` or ``"rl_sar"``.
-        notes: Assumptions and translations, one sentence each.
+        notes: Assumptions and conversions, one sentence each.
     """
 
     yaml: Path
@@ -32,15 +32,15 @@ def import_onnx(
     deploy: str | os.PathLike[str] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> ImportedPolicy:
-    """Make a bundle of a policy that another project exported as ONNX. Needs no PyTorch.
+    """Convert a policy that another project exported as ONNX to a bundle. Needs no PyTorch.
 
     Args:
         model: The ONNX file.
-        target: The folder to write; its last part names the bundle.
-        deploy: unitree_rl_lab's ``deploy.yaml`` or rl_sar's ``config.yaml``. Without it, metadata
-            of the model say how it is deployed: those of mjlab, BeyondMimic, holosoma or Exploy.
-        settings: Keys that the description lacks, or whose values are to be replaced; lists are
-            texts with commas: ``{"joint_names": "hip,knee"}``.
+        target: The output directory; its last part names the bundle.
+        deploy: unitree_rl_lab's ``deploy.yaml`` or rl_sar's ``config.yaml``. Without it, the
+            metadata of the model are used: those of mjlab, BeyondMimic, holosoma or Exploy.
+        settings: Keys that are missing in the description or that replace its values; lists are
+            comma-separated strings: ``{"joint_names": "hip,knee"}``.
 
     Raises:
         LeappValueError: LP821 to LP824. Nothing is written then.

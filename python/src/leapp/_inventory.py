@@ -1,4 +1,4 @@
-"""The inventory of constants, as Python sees it."""
+"""The inventory of constants in Python."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ class ExportedWeights:
 
     Attributes:
         module: The path of the outermost module, like ``"env.net"``; may be empty.
-        parameters: How many parameters.
-        buffers: How many buffers.
-        values: How many elements all of them have.
+        parameters: Number of parameters. buffers: Number of buffers. values: Number of elements of
+            all of them.
     """
 
     module: str
@@ -34,13 +33,12 @@ class ExportedConstant:
 
     Attributes:
         kind: ``"tensor"`` or ``"number"``.
-        path: How the program reaches it, like ``"env.commands"``; empty if no object holds it.
+        path: Its path in the program, such as ``"env.commands"``; empty if no object holds it.
         where: The line that reads it, ``"policy.py:42 in forward"``; may be empty.
         op: The operator that reads it, like ``"aten::cat"``; empty for an output.
         dtype: The element type.
         shape: The shape of a tensor; None for a number.
-        min: The smallest element, NaN left out.
-        max: The largest element, NaN left out.
+        min: The smallest element, without NaN. max: The largest element, without NaN.
         has_nan: True if an element is NaN.
         acknowledged: True if ``constants=[..]`` of the node names it.
     """
@@ -63,12 +61,12 @@ class ExportedConstant:
 
 @dataclasses.dataclass(frozen=True)
 class NodeInventory:
-    """Everything that one node exports as a constant.
+    """All constants that one node exports.
 
     Attributes:
         node: The node's name.
         weights: Parameters and buffers, one entry for each outermost module.
-        constants: Everything else, one entry each.
+        constants: All other constants, one entry each.
     """
 
     node: str
@@ -81,7 +79,7 @@ class NodeInventory:
 
 
 def inventory() -> list[NodeInventory]:
-    """Return what each node exports as a constant, by the last :func:`compile_graph`."""
+    """Return the constants of each node, as found by the last :func:`compile_graph`."""
     if not _state.loaded():
         return []
     from . import _trace

@@ -1,4 +1,4 @@
-"""A function as one node: what ``annotate.method`` does while a session is tracing."""
+"""A function as one node: the implementation of ``annotate.method`` during tracing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._source import shown_returns
 from .errors import LeappError, LeappTypeError
 from .semantics import is_array
 
-#: What stands before the names of the arguments that a parameter collects, as in nested payloads.
+#: Prefix for the names of arguments that a parameter collects, as in nested payloads.
 _PREFIXES: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "arg",
     inspect.Parameter.VAR_KEYWORD: "",
@@ -23,7 +23,7 @@ _PREFIXES: dict[Any, str] = {
 
 @dataclasses.dataclass(eq=False)
 class Stage:
-    """Calls a function with traced inputs and hands over what it returns."""
+    """Calls a function with traced inputs and passes its results on."""
 
     function: Callable[..., Any]
     node: str
@@ -34,13 +34,13 @@ class Stage:
     unknown: list[str]
 
     def __post_init__(self) -> None:
-        """Look at the function's signature and source."""
+        """Inspect the function's signature and source."""
         self._fault = _fault_of(self.function)
         self._signature = inspect.signature(self.function)
         self._returns = shown_returns(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run one pass of the node. An exception leaves the session as if the call had not been."""
+        """Run one pass of the node. After an exception, the session is as before the call."""
         if not _trace.is_active():
             return self._beside(*args, **kwargs)
         if self._fault:
@@ -53,7 +53,7 @@ class Stage:
             _trace.diagnose(
                 "LP222",
                 f"annotate.method() of node '{self.node}' does not know "
-                f"{', '.join(f'{name}=' for name in self.unknown)}: it changes nothing.",
+                f"{', '.join(f'{name}=' for name in self.unknown)}, so they have no effect.",
                 self.node,
                 where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
@@ -75,9 +75,11 @@ class Stage:
         return self._signature.bind(*args, **kwargs)
 
     def _beside(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function as it is, and show a shadow run what went in and came out."""
+        """Call the function unchanged, and show its inputs and outputs to a shadow run."""
         if self._fault:
-            return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
+            return self.function(
+                *args, **kwargs
+            )  # a function that cannot be a node is in no bundle
         with quietly:
             flat = self.inputs_of(self.bind(*args, **kwargs))
             _tracing.open_node(self.node, flat)
@@ -96,37 +98,37 @@ class Stage:
         return Flat((_PREFIXES.get(kinds[name].kind, name), given[name], None) for name in names)
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
-        """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
+        """Replace the arguments by other values, in the order of :meth:`inputs_of`."""
         bound.arguments.update(zip(self.names_in(bound), given, strict=True))
 
     def outputs_of(self, result: Any) -> Flat:
-        """Return what the function returned under the names of its ports."""
+        """Return the function's results under the names of its ports."""
         outputs = result if isinstance(result, tuple) else (result,)
         names = self.output_names(result)
         return Flat((name, value, None) for name, value in zip(names, outputs, strict=True))
 
     def _keep_defaults(self, bound: inspect.BoundArguments) -> None:
-        """Let the tensors that stand in for missing arguments belong to the node, as constants."""
+        """Make the default tensors of missing arguments constants of the node."""
         for name, parameter in self._signature.parameters.items():
             if name not in bound.arguments and is_array(parameter.default):
                 default = {name: parameter.default}
                 bound.arguments[name] = _tracing.declare("register_buffer", self.node, default)
 
     def names_in(self, bound: inspect.BoundArguments) -> list[str]:
-        """Return the parameters that were given, the instance or class left out."""
+        """Return the given arguments, without the instance or class."""
         names, given = list(bound.arguments), bound.arguments
         if names and (names[0] in ("self", "cls") or self._is_bound_to(given[names[0]])):
             _holders.remember(given[names.pop(0)])
         return names
 
     def _is_bound_to(self, value: Any) -> bool:
-        """Return whether the function is a method of that object or class, whatever it calls it."""
+        """Return whether the function is a method of that object or class, under any name."""
         kinds = (value if isinstance(value, type) else type(value)).__mro__
         owner = self.function.__module__, self.function.__qualname__.rpartition(".")[0]
         return any((kind.__module__, kind.__qualname__) == owner for kind in kinds)
 
     def _close(self, result: Any) -> Any:
-        """Name what the function returned and close the node."""
+        """Name the function's results and close the node."""
         if result is None:
             raise LeappError.at_caller(
                 "LP113",
@@ -139,13 +141,13 @@ class Stage:
         return type(result)(*values) if hasattr(result, "_fields") else values
 
     def close(self, outputs: Flat) -> tuple[Any, ...]:
-        """Close the node with these outputs; return them."""
+        """Close the node with these outputs, and return them."""
         return _tracing.close_node(
             self.node, outputs, [], self.export_with, self.backend_params, self.constants
         )
 
     def output_names(self, result: Any) -> list[str]:
-        """Return the names of what the function returned: variables where its source shows them."""
+        """Return the names of the function's results: its variables, if its source shows them."""
         count = len(result) if isinstance(result, tuple) else None
         fields = [None] if count is None else getattr(result, "_fields", [None] * count)
         names: list[str] = []
@@ -156,15 +158,15 @@ class Stage:
 
 
 def _fault_of(function: Callable[..., Any]) -> str:
-    """Return why a function does not run in one tick; empty if it does."""
+    """Return why a function cannot run in one tick; empty if it can."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return (
-            f"async function '{function.__qualname__}': a node runs from inputs to outputs "
+            f"async function '{function.__qualname__}'. A node runs from inputs to outputs "
             f"without waiting. Decorate the synchronous part."
         )
     if inspect.isgeneratorfunction(function):
         return (
-            f"generator '{function.__qualname__}': a node returns once. Decorate the function "
+            f"generator '{function.__qualname__}'. A node returns once. Decorate the function "
             f"that computes one item."
         )
     return ""

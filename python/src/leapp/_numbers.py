@@ -1,8 +1,8 @@
-"""The numbers that operators of a node were given, and which of them the inventory lists.
+"""Numbers that operators of a node receive, and which of them the inventory lists.
 
-PyTorch's operators receive a number without a trace of its origin. The source tells: a literal of
-the line, or a number that library code brought in, is not listed. A number that the line computes
-with is listed, and named if exactly one number that the program holds has that value.
+PyTorch's operators receive a number without its origin, so the source is read: a literal of the
+line, or a number of library code, is not listed. A number that the line computes with is listed,
+and named if exactly one number of the program has that value.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ._holders import path_of_number
 
 #: Syntax that runs an operator directly.
 _DIRECT = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)
-#: Functions by the operators that they run under another name.
+#: Functions, by the differently named operators that they run.
 _ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate": "cat"}
 
 _Read = tuple[CodeType | None, int, str, str, list[float], bool, bool]
 
 
 def judge(reads: Iterable[_Read]) -> list[str | None]:
-    """Return for each read the number's path, ``""`` without one, or None if it is not listed."""
+    """Return for each read the path of the number (may be ``""``), or None if it is not listed."""
     return [_judge(*read) for read in reads]
 
 
@@ -58,7 +58,7 @@ def _judge(
 
 
 def _expressions_at(code: CodeType, position: int) -> list[ast.AST]:
-    """Return the innermost expression that runs at a position, or those that begin on its line."""
+    """Return the innermost expression at a position, or the expressions that begin on its line."""
     places = _positions_of(code)
     if position // 2 >= len(places):
         return []
@@ -91,7 +91,7 @@ def _place_of(part: Any) -> tuple[int | None, ...]:
 
 
 def _runs(part: ast.AST, op: str) -> bool:
-    """Return whether an expression runs the operator itself, not via a function of a library."""
+    """Return whether an expression runs the operator directly, not through a library."""
     if not isinstance(part, ast.Call):
         return True
     name = op.rpartition("::")[2].strip("_")
@@ -131,6 +131,6 @@ def _literals_of_code(code: CodeType) -> frozenset[float]:
 
 
 def _is_literal(value: float, literals: Iterable[float]) -> bool:
-    """Return whether a value is one of the literals, also rounded as a tensor's elements are."""
+    """Return whether a value equals a literal, also after rounding to a tensor's element type."""
     size = abs(value)
     return any(size == each or size == float(np.float32(each)) for each in literals)

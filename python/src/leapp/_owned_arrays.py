@@ -1,7 +1,7 @@
-"""Arrays and numbers of NumPy that the program holds, replaced by traced ones in a session.
+"""NumPy arrays and numbers of the program, replaced by traced ones during a session.
 
-So a buffer that is written inside a node becomes state like any other. When a node opens, what the
-calling code can reach is looked through; the session puts everything back when it ends.
+So a buffer that is written inside a node becomes state like any other. When a node opens, the
+objects that the calling code can reach are searched; the end of the session restores everything.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ._program import Program
 from ._snapshot import Place
 
 _program = Program()
-#: What the next node to open will use.
+#: Objects that the next opened node will use.
 _expected: Sequence[Any] = ()
-#: Where arrays and numbers were, and what is there instead.
+#: Positions of arrays and numbers, and their replacements.
 _replaced: list[tuple[Place, Any]] = []
 _is_on = False
 
 
 def start() -> None:
-    """Look through what the program holds."""
+    """Search the program's objects."""
     global _is_on
     _is_on = True
     _program.visit_frames()
@@ -33,13 +33,13 @@ def start() -> None:
 
 
 def include(*objects: Any) -> None:
-    """Say that the next node to open will use these."""
+    """Register objects that the next opened node will use."""
     global _expected
     _expected = objects
 
 
 def opened() -> None:
-    """Look around: a node opens for the first time."""
+    """Search when a node opens for the first time."""
     global _expected
     expected, _expected = _expected, ()
     if not _is_on:
@@ -52,7 +52,7 @@ def opened() -> None:
 
 
 def restore() -> None:
-    """Put back what was replaced, where that still is, and numbers that came of it."""
+    """Restore replaced values that are still there, and numbers derived from them."""
     global _program, _is_on
     while _replaced:
         place, other = _replaced.pop()
@@ -64,7 +64,7 @@ def restore() -> None:
 
 
 def _replace_values() -> None:
-    """Put traced arrays in the places of arrays, and traced numbers in those of numbers."""
+    """Replace arrays by traced arrays, and numbers by traced numbers."""
     while _program.replaceable:
         place = _program.replaceable.pop()
         value = place.value

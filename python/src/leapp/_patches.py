@@ -1,4 +1,4 @@
-"""Patches for the time of a session.
+"""Patches during a session.
 
 The recorder itself patches nothing. PyTorch and NumPy exchange values beneath it, though: these
 patches return arrays that stay traced and report values that leave the graph (``_numpy``,
@@ -21,12 +21,12 @@ from . import _branches, _numpy, _owned_arrays, _tensor, _trace
 from ._replacing import replaced, wrapped
 from .patching import FunctionPatch
 
-#: What puts everything back.
+#: Restores everything.
 _undo = contextlib.ExitStack()
 
 
 def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
-    """Patch for a session that has begun."""
+    """Apply the patches for a new session."""
     _run_compiled_functions_eagerly()
     if global_patching:
         for patches in (_tensor.patches(), _branches.patches(), _numpy.patches()):
@@ -40,7 +40,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
 
 
 def restore() -> None:
-    """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
+    """Restore PyTorch, NumPy and the program; keep changes that others made."""
     _undo.close()
     _owned_arrays.restore()
     _trace.restore_sequence_slot()
@@ -66,7 +66,7 @@ def _put_back(owner: Any, former: dict[str, Any], put: dict[str, Any]) -> None:
 
 
 def _run_compiled_functions_eagerly() -> None:
-    """Take the compiler aside, if there is one; importing it takes seconds."""
+    """Disable the compiler if it is loaded; importing it would take seconds."""
     if "torch._dynamo" in sys.modules:
         _undo.enter_context(torch.compiler.set_stance("force_eager"))
     else:
@@ -80,7 +80,7 @@ def _compile_later(original: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _instead(patch: FunctionPatch) -> Callable[..., Any]:
-    """Return what is called in the place of a function; inside of it the original is back."""
+    """Return a replacement for a function; while it runs, the original is in place."""
     inside = threading.local()
 
     def patched(original: Any, /, *args: Any, **kwargs: Any) -> Any:

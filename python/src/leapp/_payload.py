@@ -1,8 +1,8 @@
 """Payloads of ``annotate``: checked, flattened to named tensors, and restored.
 
 A payload is a dict of named tensors (possibly nested), one ``TensorSemantics``, or a list of them.
-Flattening gives the entries the compiled module takes; ``Flat.restore`` gives the values back,
-nested containers with their shape.
+Flattening returns the entries for the compiled module; ``Flat.restore`` returns the values in the
+original nested containers.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import TensorSemantics, is_array
 
-#: kind, element names per dimension, period of the time axis, further keys.
+#: kind, element names per dimension, period of the time axis, additional keys.
 Meaning = tuple[str | None, list[Any] | None, float | None, dict[str, Any] | None]
 
-#: One named value of a payload: what the compiled module takes once the value is a tensor.
+#: One named value of a payload, for the compiled module after its conversion to a tensor.
 Entry = tuple[str, Any, Meaning | None]
 
-#: Calls that refuse nested values and anything but tensors.
+#: Calls that refuse nested values and values other than tensors.
 _FLAT = ("state_tensors", "update_state")
 
 
 class _Slot(int):
-    """Stands in a template for the value of the entry of that index."""
+    """Placeholder in a template for the value of the entry with that index."""
 
 
 class Flat:
@@ -34,13 +34,13 @@ class Flat:
 
     Attributes:
         entries: The named tensors and arrays, in order.
-        constants: The leaves that are neither, as (name, value); they pass through untouched.
+        constants: The leaves that are neither, as (name, value); they are passed through unchanged.
     """
 
     __slots__ = ("_templates", "constants", "entries")
 
     def __init__(self, values: Iterable[Entry]) -> None:
-        """Flatten values under their names; what has a meaning is an array."""
+        """Flatten values under their names. A value with semantics is an array."""
         self.entries: list[Entry] = []
         self.constants: list[tuple[str, Any]] = []
         self._templates = [
@@ -49,7 +49,7 @@ class Flat:
         ]
 
     def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Return what was given, in order, with the entries replaced by ``values``."""
+        """Return the original values, in order, with the entries replaced by ``values``."""
 
         def put(_: str, leaf: Any) -> Any:
             return values[leaf] if type(leaf) is _Slot else leaf
@@ -66,7 +66,7 @@ class Flat:
 
 
 def _joined(name: str, key: object) -> str:
-    """Return the name of an item; the empty name adds no prefix."""
+    """Return the name of an item; an empty name adds no prefix."""
     return f"{name}_{key}" if name else str(key)
 
 
@@ -79,7 +79,7 @@ def flatten(call: str, node: str, payload: Any) -> Flat:
 def named_values(
     call: str, node: str, payload: Any
 ) -> list[tuple[str, Any, TensorSemantics | None]]:
-    """Return the values of a payload, each with its name and what says what it means."""
+    """Return the values of a payload, each with its name and its semantics."""
     check(call, node, payload)
     if isinstance(payload, Mapping):
         return [(str(name), value, None) for name, value in payload.items()]
@@ -88,7 +88,7 @@ def named_values(
 
 
 def check(call: str, node: str, payload: Any) -> None:
-    """Raise unless the payload has a form the call accepts."""
+    """Raise unless the call supports the form of the payload."""
     if isinstance(payload, TensorSemantics):
         return
     what = f"{call}() for node '{node}'"
@@ -122,7 +122,7 @@ def _refused(text: str) -> LeappTypeError:
 
 
 def _check_semantics(what: str, items: Sequence[Any]) -> None:
-    """Refuse a list that holds anything but TensorSemantics, or one name twice."""
+    """Refuse a list with other types than TensorSemantics, or with a duplicate name."""
     if others := {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}:
         raise _refused(
             f"{what}: All items must be TensorSemantics if one is, found "
@@ -151,14 +151,14 @@ def _refuse_semantics(what: str, name: str, value: Any) -> None:
 
 
 def _meaning(item: TensorSemantics) -> Meaning:
-    """Return what the compiled module needs of a TensorSemantics."""
+    """Return the data of a TensorSemantics for the compiled module."""
     kind: Any = getattr(item.kind, "value", item.kind)
     extra = {**item.contract(), **(item.extra or {})} or None
     return (kind, item.element_names, item.temporal_period_ms, extra)
 
 
 def _mapped(change: Callable[[str, Any], Any], value: Any, name: str = "") -> Any:
-    """Return ``change(name, leaf)`` of every leaf, in containers like those that hold it."""
+    """Return ``change(name, leaf)`` of every leaf, in containers of the same form."""
     if isinstance(value, dict):
         result = {} if type(value) is dict else copy.copy(value)
         for key, item in value.items():

@@ -1,8 +1,8 @@
 """The objects of the program: its variables, the objects in them, their attributes.
 
 A walk starts at the frames that call LEAPP and follows their objects, breadth first and innermost
-frames first, each with its own budget, so that a test runner or a simulator does not use up the
-budget of the program.
+frames first, each with its own budget, so a test runner or a simulator does not use up the
+program's budget.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from ._held import FUNCTIONS, LISTS, STANDING, attributes_of, behind, cells_of
 from ._numpy import Number
 from ._snapshot import PASSIVE, Copy, Holder, Place, copy_of, items_in
 
-#: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
-#: simulator. Each frame outwards has half of that of the one inside.
+#: Number of objects visited from the innermost frame: enough for a policy, and fast for a
+#: simulator. Each outer frame has half the number of the next inner one.
 _MOST_OBJECTS = 1000
-#: What every module has that is PyTorch's: hooks, for one.
+#: Attributes of every module that belong to PyTorch, such as hooks.
 _OF_MODULES = vars(torch.nn.Module()).keys() - {"_parameters", "_buffers", "_modules"}
-#: Types of what a class has that is not data, or does not change.
+#: Types of class attributes that are not data or do not change.
 _MEMBERS = (*FUNCTIONS, types.MemberDescriptorType, str)
 
 
 class Program:
-    """Everything that was found so far."""
+    """All objects found so far."""
 
     def __init__(self) -> None:
-        #: Arrays and numbers of NumPy's: to be replaced.
+        #: NumPy arrays and numbers, which will be replaced.
         self.replaceable: list[Place] = []
         self._holders: list[Holder] = []
-        self._copies: list[Copy] = []  # of what they hold, as it last was; not written
-        self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
+        self._copies: list[Copy] = []  # their content when it was last read; not written to
+        self._seen: dict[int, Any] = {}  # held, so that their ids are not reused
         self._frames = _trace.Frames()
-        #: Objects that are to be looked at: (value, name).
+        #: Objects to visit: (value, name).
         self._todo: collections.deque[tuple[Any, str]] = collections.deque()
-        #: Classes of such objects, to be looked at when there are none left: some of libraries have
-        #: hundreds of functions, and what the objects hold is more likely to be state.
+        #: Classes of such objects, visited last: some library classes have hundreds of functions,
+        #: and objects are more likely to contain state.
         self._classes: collections.deque[tuple[Any, str]] = collections.deque()
 
     def look_again(self) -> None:
-        """Look through holders that have changed since."""
+        """Search holders that have changed since."""
         for index in _trace.refresh(self._holders, self._copies):
             self._visit_items(index)
         self._follow()
 
     def visit_frames(self) -> None:
-        """Look at the program's frames that were not looked at yet, from here outwards."""
+        """Visit the program's frames that were not visited yet, from here outwards."""
         for distance, (module, variables) in enumerate(self._frames.unseen()):
             for name, value in variables:
                 self._meet(value, name)
@@ -67,12 +67,12 @@ class Program:
             self._follow(_MOST_OBJECTS >> distance)
 
     def visit(self, value: Any, name: str) -> None:
-        """Look at an object that is held elsewhere."""
+        """Visit an object that something else holds."""
         self._meet(value, name)
         self._follow()
 
     def _follow(self, budget: int = _MOST_OBJECTS) -> None:
-        """Look at what was met, and at what that holds, as far as the budget goes."""
+        """Visit the objects found and their contents, within the budget."""
         most = len(self._seen) + budget
         while (todo := self._todo or self._classes) and len(self._seen) < most:
             value, name = todo.popleft()
@@ -83,7 +83,7 @@ class Program:
         self._classes.clear()
 
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
-        """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
+        """Record a value. `holder` has it under that key, or is None if it cannot be replaced."""
         kind: Any = type(value)
         if _looks_into(kind):
             if id(value) not in self._seen and (not issubclass(kind, type) or _holds_data(value)):
@@ -110,7 +110,7 @@ class Program:
         self._classes.extend((part, "") for part in kind.__mro__ if _is_programs_class(part))
 
     def _visit_class(self, kind: type, name: str = "") -> None:
-        """Hold what a class of the program's has that may change, and look at its functions."""
+        """Record variable attributes of a class of the program, and visit its functions."""
         for item in list(vars(kind).values()):
             if isinstance(item, types.FunctionType) and self._is_new(item):
                 self._visit_function(item)
@@ -119,9 +119,9 @@ class Program:
         self._visit_module(_variables_around(kind))
 
     def _visit_function(self, function: types.FunctionType, name: str = "") -> None:
-        """Hold the variables around a function, its attributes, and what its parameters share.
+        """Record the enclosing variables of a function, its attributes, and its mutable defaults.
 
-        That is the lists and dicts that are those of every call that names no others.
+        All calls that do not pass such a list or dict share the default.
         """
         new_cells = [cell for cell in function.__closure__ or () if self._is_new(cell)]
         if new_cells and (cells := cells_of(function)):
@@ -151,7 +151,7 @@ class Program:
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
             if (hidden and key.startswith("__")) or key in _OF_MODULES:
-                continue  # __builtins__ and the like are Python's
+                continue  # __builtins__ and similar variables belong to Python
             if type(value) not in PASSIVE and id(value) not in self._seen:
                 self._meet(value, holder.label(key), inside, key)
 
@@ -164,7 +164,7 @@ class Program:
 
 @functools.cache
 def _looks_into(kind: Any) -> tuple[Callable[[Program, Any, str], None], ...]:
-    """Return what looks into an object of that type; nothing for arrays and what holds nothing."""
+    """Return a function that visits an object of that type; none for arrays and leaf types."""
     if kind in PASSIVE or issubclass(kind, (np.ndarray, np.generic, torch.Tensor, Number)):
         return ()
     if issubclass(kind, type):
@@ -190,7 +190,7 @@ def _is_replaceable(value: Any) -> bool:
 
 @functools.cache
 def _is_programs_class(kind: type) -> bool:
-    """Return whether a class is of the program's code, see ``_trace.is_user_code``."""
+    """Return whether a class is part of the program's code, see ``_trace.is_user_code``."""
     if issubclass(kind, types.ModuleType):
         return False
     if kind is types.SimpleNamespace or kind.__module__ == "__main__":
@@ -201,7 +201,7 @@ def _is_programs_class(kind: type) -> bool:
 
 @functools.cache
 def _holds_data(kind: type) -> bool:
-    """Return whether a class of the program's has more than methods."""
+    """Return whether a class of the program has attributes other than methods."""
     if not _is_programs_class(kind) or issubclass(kind, enum.Enum):
         return False
     items = [item for name, item in vars(kind).items() if not name.startswith("__")]
@@ -209,7 +209,7 @@ def _holds_data(kind: type) -> bool:
 
 
 def _modules_beside(variables: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the variables of modules that a module imports of its own package, or folder."""
+    """Return the variables of imported modules in the same package or directory."""
     package = (variables.get("__package__") or "").partition(".")[0]
     folder = os.path.dirname(str(variables.get("__file__")))
     found: list[dict[str, Any]] = []
@@ -224,9 +224,9 @@ def _modules_beside(variables: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _variables_around(kind: type) -> dict[str, Any]:
-    """Return the variables of the module that a class is in: those its functions see.
+    """Return the variables of a class's module, which its functions can access.
 
-    One that a loader of the program's own made need not be registered.
+    A module from a custom loader may not be registered.
     """
     functions = (item for item in vars(kind).values() if isinstance(item, types.FunctionType))
     for function in functions:

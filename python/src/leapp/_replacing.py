@@ -9,12 +9,12 @@ from typing import Any
 
 from . import _trace
 
-#: The module or class that has functions, and what to put there by name.
+#: A module or class, and the replacements of its functions by name.
 Patch = tuple[Any, dict[str, Any]]
 
 
 def replaced(owner: Any, names: str, instead: Callable[..., Any]) -> Patch:
-    """Return a patch that has functions replaced by :func:`wrapped` ones.
+    """Return a patch with :func:`wrapped` replacements of functions.
 
     They are created once for all sessions: `instead` does not depend on a session.
     """
@@ -22,7 +22,7 @@ def replaced(owner: Any, names: str, instead: Callable[..., Any]) -> Patch:
 
 
 def wrapped(original: Any, instead: Callable[..., Any]) -> Any:
-    """Return what calls ``instead(original, *arguments)``, whose caller is two frames out."""
+    """Return a function that calls ``instead(original, *arguments)``, two frames deeper."""
 
     @functools.wraps(original)
     def call(*args: Any, **options: Any) -> Any:

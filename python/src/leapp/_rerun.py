@@ -1,7 +1,7 @@
-"""Functions of ``annotate.method``, called again by ``compile_graph(rerun=[..])`` and nothing else.
+"""Functions of ``annotate.method``, which only ``compile_graph(rerun=[..])`` calls again.
 
-LEAPP compares what such a function returns for inputs that were never traced with what its model
-returns. Whatever else the function does happens for real, so only the user can allow it.
+LEAPP compares the results of such a function with those of its model on inputs that were not
+traced. Side effects of the function really happen, so only the user can allow it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .semantics import is_ndarray
 
 
 class _Call:
-    """The first traced call of a function, without the tensors that it was given."""
+    """The first traced call of a function, without its tensors."""
 
     def __init__(self, stage: Any, bound: inspect.BoundArguments, flat: Flat) -> None:
         self._stage, self._signature = stage, bound.signature
         self._names = stage.names_in(bound)
         owners = [name for name in bound.arguments if name not in self._names]
-        #: The instance or class, which the program may let go of.
+        #: The instance or class, which the program may release.
         self._owner = {name: _reference(bound.arguments[name]) for name in owners}
         self._ports = [(name, is_ndarray(given)) for name, given, _ in flat.entries]
         self._flat = copy.copy(flat)
@@ -60,7 +60,7 @@ def forget() -> None:
 
 
 def remember(node: str, stage: Any, bound: inspect.BoundArguments, flat: Flat) -> None:
-    """Note how a function was called in the first pass of its node."""
+    """Record how a function was called in the first pass of its node."""
     if node not in _calls:
         _calls[node] = _Call(stage, bound, flat)
 
@@ -73,14 +73,14 @@ def checked(names: Any) -> list[str]:
     if unknown := [name for name in wanted if name not in _calls]:
         raise LeappValueError.at_caller(
             "LP003",
-            f"leapp.compile_graph(rerun=..) names {unknown[0]!r}, which is not a function of "
-            f"annotate.method that was traced. Those are: {', '.join(_calls) or 'none'}.",
+            f"leapp.compile_graph(rerun=..) names {unknown[0]!r}, but no traced function of "
+            f"annotate.method has that name. Traced: {', '.join(_calls) or 'none'}.",
         )
     return wanted
 
 
 def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return what the node's function makes of these inputs; nothing if it refuses them."""
+    """Return the results of the node's function for these inputs; nothing if it rejects them."""
     with _trace.Unobserved(), torch.no_grad():
         try:
             return _calls[node].make(inputs)

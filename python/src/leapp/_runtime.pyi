@@ -1,4 +1,4 @@
-"""The compiled, torch-free half of the package."""
+"""The compiled part of the package that does not need PyTorch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A session's life: start, stop, compile_graph."""
+"""The lifetime of a session: start, stop, compile_graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValue
 from .patching import FunctionPatch
 from .semantics import GraphConfigs
 
-#: Name and folder of the graph that was started last.
+#: Name and directory of the most recently started graph.
 _graph: tuple[str, str] | None = None
 _verbose = False
 
@@ -37,15 +37,15 @@ def start(
     If this fails, or a signal such as that of Ctrl+C interrupts it, no session is active.
 
     Args:
-        name: The graph's name. It may be a path: its last part is the name then, and an absolute
-            one overrides ``save_path``.
+        name: The graph's name. It may be a path, whose last part is the name; an absolute path
+            overrides ``save_path``.
         save_path: Everything is written to ``{save_path}/{name}/``.
         verbose: Show debug and info lines on the console, not only warnings.
         dry_run: Keep the structure, but export no model.
-        non_traced: Names of nodes whose inputs and outputs are kept, but that get no model.
-        max_cached_io: How many passes after the first are kept for validation, for each node.
-        global_patching: Patch the exchange between PyTorch and NumPy, so that round trips through
-            NumPy stay traced.
+        non_traced: Names of nodes that keep their ports but get no model.
+        max_cached_io: Number of passes per node, after the first one, that are kept for validation.
+        global_patching: Patch the exchange between PyTorch and NumPy, so round trips through NumPy
+            stay traced.
         patching: Functions to replace while the session is active, with ``global_patching``.
     """
     global _graph, _verbose
@@ -81,9 +81,9 @@ def start(
 def stop() -> None:
     """Stop tracing; :func:`compile_graph` then exports the passes.
 
-    Raises if a node is still in its first pass, and the session stays active. While an exception
-    propagates, as in a ``finally``, that pass is dropped instead; unfinished later passes always
-    are. Signals that arrive during this call are handled when tracing has ended.
+    Raises if a node is still in its first pass; the session then stays active. While an exception
+    propagates, as in a ``finally`` block, that pass is dropped instead. Incomplete later passes are
+    always dropped. Signals that arrive during this call are handled when tracing has ended.
     """
     if not _state.loaded():
         raise LeappError.at_caller(
@@ -106,7 +106,7 @@ def stop() -> None:
 
 
 def _drop() -> None:
-    """End the session, if one is active, and forget what was traced; restore every patch."""
+    """End the session, if one is active, drop its passes, and restore every patch."""
     from . import _patches, _trace, _tracing
 
     with _signals.Deferred():
@@ -136,8 +136,8 @@ def trace(
         leapp.compile_graph()
 
     The session begins with :func:`start`, which has the same parameters, and ends with
-    :func:`stop`. If the block raises, or :func:`stop` refuses, the session is dropped and every
-    patch is restored.
+    :func:`stop`. If the block or :func:`stop` raises, the session is dropped and every patch is
+    restored.
     """
     start(
         name, save_path, verbose, dry_run, non_traced, max_cached_io, global_patching, patching
@@ -170,34 +170,34 @@ def compile_graph(
     """Export every node, write the bundle, draw it and validate it.
 
     The program's signal handlers, such as that of Ctrl+C, are called between steps. If one raises,
-    the call ends with that exception; nothing is written, and the former bundle is unchanged.
+    the call ends with that exception; nothing is written, and an existing bundle is unchanged.
 
     Args:
-        visualize: Draw ``{name}.png``. A drawing that fails is logged and stops nothing.
-        verbose: Show debug and info lines during this call; None leaves it as ``start`` said.
-        validate: Run the exported models on the traced examples and compare.
+        visualize: Draw ``{name}.png``. A failed drawing is only logged.
+        verbose: Show debug and info lines during this call; None keeps the setting of ``start``.
+        validate: Run the exported models on the traced examples and compare the results.
         dry_run: Write the structure only: no models, no validation.
         rtol: Relative tolerance of the comparison.
         atol: Absolute tolerance of the comparison.
-        strict: Raise when a node fails validation.
+        strict: Raise if a node fails validation.
         graph_configs: Settings of the whole graph for the bundle.
-        golden: How many traced ticks the bundle keeps, for ``InferenceManager.verify()`` and
-            ``leapp verify`` to replay on the robot; at most those that ``max_cached_io`` kept.
-        thorough: Take as long as it takes to try models on inputs that were never traced, rather
-            than a fifth of the time that compiling took.
+        golden: Number of traced ticks that the bundle keeps, for ``InferenceManager.verify()`` and
+            ``leapp verify`` to replay on the robot; at most the number that ``max_cached_io`` kept.
+        thorough: Try models on many untraced inputs without a time limit, instead of for a fifth of
+            the compile time.
         strict_constants: Raise if a node exports a constant, other than parameters and buffers,
             that ``constants=`` of its annotation does not acknowledge.
         rerun: Names of functions of ``annotate.method`` that LEAPP may call again, on inputs that
-            were never traced, to find branches and numbers that the export took for constant.
-            Everything such a function does happens for real and stays done: name no function that
-            moves a robot, writes to shared memory or counts its calls. None by default.
-        cancelled: Called between steps, also in other threads than the main one, to which Python
-            delivers no signals: if it returns True, the call ends with a :class:`LeappError`
-            (``LP121``) as it does after a signal. ``threading.Event().is_set``, for example.
+            were never traced, to find branches and numbers that became constants. The functions
+            really run: name no function that moves a robot, writes to shared memory or counts its
+            calls. None by default.
+        cancelled: Called between steps, for threads other than the main one, which receive no
+            signals: if it returns True, the call ends with a :class:`LeappError`
+            (``LP121``), as after a signal. ``threading.Event().is_set``, for example.
 
     Returns:
-        For each node True, False, or the exception that running it met, when validating;
-        otherwise True. The dict's ``report`` has every figure.
+        For each node True, False, or, if validating, the exception of its model. The dict's
+        ``report`` contains every figure.
     """
     expected = "compile_graph(graph_configs=..) expects GraphConfigs"
     expect((GraphConfigs, NoneType), graph_configs, expected)
@@ -245,7 +245,7 @@ def compile_graph(
 def _cancellation(
     signals: _signals.Deferred, cancelled: Callable[[], bool] | None
 ) -> Callable[[], bool]:
-    """Return what compile_graph() calls between steps."""
+    """Return the function that compile_graph() calls between steps."""
 
     def is_cancelled() -> bool:
         signals.deliver()
@@ -255,11 +255,11 @@ def _cancellation(
 
 
 class ValidationResults(dict[str, "bool | Exception"]):
-    """Results of validation by node: True, False, or the exception that running it raised.
+    """Results of validation by node: True, False, or the exception that its model raised.
 
     Attributes:
         report: The content of ``validation.json``: for every node, sample and output the shapes,
-            dtypes, ranges, NaN and Inf, and differences. docs/reference/bundle.md has the keys.
+            dtypes, ranges, NaN and Inf, and differences. docs/reference/bundle.md lists the keys.
             Empty after a dry run, which has no models to validate.
     """
 
@@ -298,7 +298,7 @@ def diagnostics() -> list[Diagnostic]:
 
 
 class ExportManager(Annotate):
-    """The annotate calls and the session's life in one object; there is one per process."""
+    """The annotate calls and the session functions in one object; there is one per process."""
 
     _only: ExportManager | None = None
 
@@ -320,17 +320,17 @@ class ExportManager(Annotate):
 
     @staticmethod
     def get_graph_name() -> str | None:
-        """Return the name of the graph that was started last."""
+        """Return the name of the most recently started graph."""
         return _graph[0] if _graph else None
 
     @staticmethod
     def get_save_path() -> str | None:
-        """Return the folder that receives everything of that graph."""
+        """Return the directory that receives all files of that graph."""
         return _graph[1] if _graph else None
 
 
 def _split(name: Any, save_path: Any) -> tuple[str, str]:
-    """Return the graph's name and the folder its own folder goes into."""
+    """Return the graph's name and the parent of its directory."""
     expect((str, os.PathLike), name, "leapp.start(name=..) must be a string")
     expect((str, os.PathLike), save_path, "leapp.start(save_path=..) must be a string")
     given = os.path.expanduser(os.fspath(name)).rstrip("/")
@@ -338,18 +338,18 @@ def _split(name: Any, save_path: Any) -> tuple[str, str]:
     if not os.path.basename(given) or graph in (".", ".."):
         raise LeappValueError.at_caller(
             "LP003",
-            f"leapp.start(name={os.fspath(name)!r}) holds no usable graph name; its last part "
+            f"leapp.start(name={os.fspath(name)!r}) contains no usable graph name. Its last part "
             f"names the graph, as in 'walker' or '/tmp/walker'.",
         )
     return graph, folder or "."
 
 
-#: What the type of an option must have, and what an error says of one that has not.
+#: The attributes that the type of an option must have, and the text of an error.
 _FLAG = ("__bool__", "must be True or False")
 
 
 def _check(call: str, expected: tuple[str, str], **options: Any) -> None:
-    """Raise unless every value is of the expected kind; numbers that are real are from zero on."""
+    """Raise unless every value has the expected type; real numbers must not be negative."""
     method, text = expected
     for option, value in options.items():
         is_flag = isinstance(value, bool) and method == "__index__"
@@ -362,7 +362,7 @@ def _check(call: str, expected: tuple[str, str], **options: Any) -> None:
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
-    """Return the patches as a list; raise if one is not a patch, or two have one target."""
+    """Return the patches as a list; raise if one is not a patch or a target repeats."""
     if patching is None:
         return []
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)

@@ -41,7 +41,7 @@ class ShadowNode:
         compared: Number of compared passes.
         differing: Number of passes with a difference.
         unjudged: Passes after a difference, not compared because of the node's state.
-        abandoned: Passes that were started and not completed.
+        abandoned: Passes that were started but not completed.
         resets: Number of resets of its state.
         not_compared: Reason why nothing was compared; empty otherwise.
         first: The first difference.
@@ -65,7 +65,7 @@ class ShadowReport:
     Attributes:
         passed: Every node was compared, and none differed.
         nodes: The nodes of the bundle, by name.
-        unknown: Nodes of the program that the bundle does not have.
+        unknown: Nodes of the program that are missing in the bundle.
     """
 
     passed: bool
@@ -122,7 +122,7 @@ class ShadowRun:
     def _running(self) -> Any:
         if self._run is None:
             raise LeappValueError.at_caller(
-                "LP946", "the shadow run has not begun: write 'with leapp.shadow(..) as run:'."
+                "LP946", "the shadow run has not started. Write 'with leapp.shadow(..) as run:'."
             )
         return self._run
 
@@ -141,17 +141,16 @@ def shadow(
             episode()
         print(run.report())
 
-    The program goes on as it is, outside of any tracing session, for as long as it likes. Values
-    that it passes to ``annotate`` also go into the bundle's models, which keep their state
-    themselves, as
-    on the robot. The first difference of each node is a warning with node, port, tick, error and
-    the program's line.
+    The program runs unchanged, outside any tracing session, for as long as it needs. Values that it
+    passes to ``annotate`` are also inputs of the bundle's models, which keep their own state, as on
+    the robot. The first difference of each node is a warning with node, port, tick, error and the
+    program's line.
 
     Args:
         bundle: The ``.yaml`` file that ``compile_graph`` wrote.
         rtol: Relative tolerance of the comparison.
         atol: Absolute tolerance of the comparison.
-        trust: ``"code"`` lets models do everything this program may do; see ``InferenceManager``.
+        trust: ``"code"`` allows models that contain executable code; see ``InferenceManager``.
         allow_outside_files: Allow model files outside the bundle's directory.
     """
     expect((str, os.PathLike), bundle, "leapp.shadow() takes the path of a bundle's .yaml file")

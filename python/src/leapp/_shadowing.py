@@ -1,7 +1,7 @@
-"""The annotate calls while a shadow run is on: payloads are shown to it, and go on as they are.
+"""The annotate calls during a shadow run: it reads payloads, and returns them unchanged.
 
-The program goes on with what it has. Whatever is odd about a payload is not said here: then the
-bundle is not given the value, and the report says so.
+An invalid payload is not an error here: the bundle does not receive the value, and the report
+states it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ quietly = contextlib.suppress(LeappError, TypeError)  # for example an array of 
 
 
 def _shown(name: str) -> Callable[..., Any]:
-    """Return a call that is shown, as a session would be, and does what it does without one."""
+    """Return a call that shows its payload to the run and otherwise has no effect."""
 
     def call(*arguments: Any) -> Any:
         with quietly:

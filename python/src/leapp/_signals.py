@@ -1,4 +1,4 @@
-"""Signals that arrive while LEAPP must not be interrupted in the middle of a step."""
+"""Defers signals that arrive while LEAPP must not be interrupted in a step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Deferred:
 
     Python raises KeyboardInterrupt in the code that runs when Ctrl+C arrives. In LEAPP that may be
     the line that restores a patch, or the trial of a model, which would then count as failed.
-    Within this context the handlers only note the signal; :meth:`deliver` calls them, and so does
+    Within this context signals are only recorded; :meth:`deliver` calls their handlers, and so does
     the end of the block. Only the main thread runs handlers: in others this does nothing.
     """
 
@@ -36,7 +36,7 @@ class Deferred:
             self._call()
 
     def deliver(self) -> None:
-        """Call the handlers of the signals that have arrived; what one raises passes on."""
+        """Call the handlers of the signals that have arrived; exceptions propagate."""
         if self._arrived:
             self._restore()
             self._call()
@@ -50,7 +50,7 @@ class Deferred:
                 if callable(handler := signal.getsignal(number)):
                     self._handlers[number] = handler
                     signal.signal(number, self._arrived.__setitem__)
-        except BaseException:  # a signal that arrived in the meantime
+        except BaseException:  # a signal that arrived in between
             self._restore()
             raise
 
@@ -60,7 +60,7 @@ class Deferred:
                 number = next(iter(self._handlers))
                 signal.signal(number, self._handlers[number])
                 del self._handlers[number]
-        except BaseException:  # of a handler that is back
+        except BaseException:  # signal whose handler has been restored
             self._restore()
             raise
 

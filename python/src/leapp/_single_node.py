@@ -18,7 +18,7 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class SingleNode:
-    """Runs a function pass by pass, with the states that the pass before left."""
+    """Runs a function pass by pass, with the states of the previous pass."""
 
     def __init__(
         self, function: Callable[..., Any], node: str, states: Mapping[str, Any],
@@ -30,7 +30,7 @@ class SingleNode:
         )
 
     def run(self, *args: Any, **kwargs: Any) -> None:
-        """Run one pass; the next one begins with the states that this one leaves."""
+        """Run one pass. The next one begins with the states that it returns."""
         _holders.remember(self._function)
         stage = self._stage
         bound = stage.bind(*args, **kwargs, **self._states)
@@ -52,7 +52,7 @@ class SingleNode:
         stage.close(Flat((name, value, None) for name, value in named))
 
     def _parted(self, result: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Return the outputs and the next states of what the function returned."""
+        """Return the outputs and the next states from the function's result."""
         values = result if isinstance(result, tuple) else (result,)
         count = len(values) - len(self._states)
         if count < 1:
@@ -64,7 +64,7 @@ class SingleNode:
         return values[:count], values[count:]
 
     def _names(self, result: Any, count: int, taken: set[str]) -> list[str]:
-        """Return the outputs' names: those of variables, unless an input or a state has one."""
+        """Return the outputs' names: those of variables, unless one is already used."""
         if isinstance(result, Mapping):
             return [""]  # its keys name the outputs
         names = self._stage.output_names(result)[:count]
@@ -72,7 +72,7 @@ class SingleNode:
 
 
 def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what has the parameters of a function: a module's forward(), for example."""
+    """Return the object with the signature of a function, for example a module's forward()."""
     described = getattr(function, "forward", function)
     try:
         inspect.signature(described)
@@ -105,7 +105,7 @@ def _arguments(example: Any) -> Arguments:
 
 
 def _varied(example: Any, number: int) -> Any:
-    """Return an example for a pass: as it is for the first, with noise for the others."""
+    """Return the example of a pass: unchanged for the first, with noise for the others."""
     flat = Flat([("", example, None)])
     values: list[Any] = []
     for i, (_, given, _) in enumerate(flat.entries):

@@ -1,4 +1,4 @@
-"""The dicts and lists in which the program holds what it has, and copies of what is in them."""
+"""The dicts and lists that contain the program's objects, and copies of their contents."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 from ._held import IMMUTABLE, LISTS, is_a, items_of, plain_kind
 
-#: What a dict held, or a list: how much, and the first of it.
+#: The content of a dict or list: its size, and its first items.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
-#: So much of a list is looked at.
+#: Maximum number of items of a list that are read.
 _MOST_ITEMS = 64
 
-#: Types of values that hold nothing of a node's.
+#: Types whose values contain nothing of a node.
 PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 
 
 def copy_of(values: Any) -> Copy:
-    """Return what a holder's dict or list has in it now."""
+    """Return the current content of a holder's dict or list."""
     if type(values) is dict:  # most often
         return values.copy()
     if is_a(values, LISTS):
@@ -33,28 +33,27 @@ def _first_of(values: Iterable[Any]) -> list[Any]:
 
 
 def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
-    """Return (key or index, value) of what is in a copy."""
+    """Return (key or index, value) of the items of a copy."""
     return copy.items() if isinstance(copy, dict) else enumerate(copy[1])
 
 
 class Holder(NamedTuple):
     """A dict of variables or attributes, or a list."""
 
-    name: str  # of the object; empty for a module
-    values: Any  # dict-like: attributes may be those of a class, or Fields
-    #: The class or function whose code works with them, or the file of a module; None for a dict
-    #: or list.
+    name: str  # class of the object; empty for a module
+    values: Any  # dict-like, because attributes may be those of a class, or Fields
+    #: The class or function whose code uses them, or the file of a module; None for a dict or list.
     of: Any
 
     def label(self, key: Any) -> str:
-        """Return a name for what is held under a key."""
+        """Return a name for the value under a key."""
         if self.of is None:
             return f"{self.name}[{key!r}]"
         return f"{self.name}.{key}" if self.name else str(key)
 
 
 class Place(NamedTuple):
-    """A value as a snapshot found it."""
+    """A value, as found by a snapshot."""
 
     holder: Holder
     key: Any
@@ -65,11 +64,13 @@ class Place(NamedTuple):
         return self.holder.label(self.key)
 
     def now(self) -> Any:
-        """Return what is there now; None where the program has let go of the place."""
+        """Return the current value; None if the program has released the holder."""
         values = self.holder.values
         try:
             if is_a(values, (dict,)):
-                return dict.get(values, self.key)  # makes no entry, as a defaultdict would
+                return dict.get(
+                    values, self.key
+                )  # does not create an entry, as a defaultdict would
             return plain_kind(values).__getitem__(values, self.key)
         except (KeyError, IndexError):
             return None

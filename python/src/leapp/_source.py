@@ -1,4 +1,4 @@
-"""Facts from the program's source: names of returned variables, and values that are only shown."""
+"""Names of returned variables, and values that are only printed, from the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _trace
 
-#: Functions that only show values.
+#: Functions that only print values.
 _SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -52,14 +52,14 @@ def _is_only_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _only_shows(part: ast.stmt) -> bool:
-    """Return whether a statement changes nothing but what the program shows, or that it goes on."""
+    """Return whether a statement only affects output, or passes."""
     match part:
         case ast.Assert() | ast.Raise() | ast.Pass():
             return True
         case ast.Expr(ast.Call(function)):
             return _last_name(function) in _SHOWING
         case ast.If(_, [ast.Expr(ast.Call(ast.Attribute(_, "abandon"))), *_], []):
-            return True  # the pass does not count
+            return True  # a pass statement does not count
         case ast.If(_, body, other):
             return all(map(_only_shows, (*body, *other)))
     return False
@@ -70,7 +70,7 @@ def _last_name(part: ast.AST) -> str:
 
 
 def carries(owner: Any, name: Any) -> bool:
-    """Return whether code of the class carries a value in that attribute between calls."""
+    """Return whether code of the class keeps a value in that attribute between calls."""
     return isinstance(owner, type) and name in _carried_by(owner)
 
 
@@ -105,10 +105,10 @@ def _carried_in(method: ast.FunctionDef) -> set[str]:
 
 
 def shown_returns(function: Callable[..., Any]) -> dict[int | None, list[str | None]]:
-    """Return the variables that a function returns, as far as its source shows them.
+    """Return the names of the variables that a function returns, if its source shows them.
 
-    They are those of the last such statement, by how many there are in ``return a, b``, and by None
-    where one is returned as it is; None stands for an expression without a name.
+    They come from the last return statement, by the number of values in ``return a, b``, or None
+    for a single value. An expression without a name is None.
     """
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(function))).body
@@ -125,7 +125,7 @@ def shown_returns(function: Callable[..., Any]) -> dict[int | None, list[str | N
 
 
 def _returned_by(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what a function returns, in order, functions inside it left out."""
+    """Yield the returned expressions of a function, in order, without those of inner functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Return) and child.value is not None:
             yield child.value

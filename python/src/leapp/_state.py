@@ -1,8 +1,8 @@
-"""The compiled tracing module, loaded when tracing is first asked for.
+"""The compiled tracing module, loaded at the first use of tracing.
 
-Whether a session is tracing is asked on every annotate call. Until the compiled module is loaded
-the answer is a plain Python function: annotations cost next to nothing then, and ``import leapp``
-needs no PyTorch. All that is known of sessions and nodes is kept in the compiled module.
+Every annotate call checks if a session is tracing. Until the compiled module is loaded, the check
+is a plain Python function, so annotations cost almost nothing, and ``import leapp`` needs no
+PyTorch. The compiled module stores all data of sessions and nodes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ def _inactive() -> bool:
     return False
 
 
-#: Whether a session is tracing now.
+#: Returns True if a session is tracing.
 is_active: Callable[[], bool] = _inactive
 
-#: What annotate calls do now: the module ``_untraced``, ``_tracing`` while a session is tracing, or
-#: ``_shadowing`` while a shadow run is on.
+#: The implementation of the annotate calls: the module ``_untraced``, ``_tracing`` during a
+#: session, or ``_shadowing`` during a shadow run.
 calls: Any = _untraced
 
 
 def loaded() -> bool:
-    """Return whether the compiled module is loaded, that is, whether tracing was ever asked for."""
+    """Return whether the compiled module is loaded, that is, whether tracing was ever used."""
     return is_active is not _inactive
 
 
@@ -57,26 +57,26 @@ def load() -> None:
     from .inference_manager import find_onnxruntime
 
     find_onnxruntime()  # validation runs ONNX models
-    trace.prepare()  # early: loading it takes as long as the rest
+    trace.prepare()  # early, because loading it takes as long as everything else
     is_active = trace.is_active
 
 
 def _check_build(torch: str) -> None:
-    """Refuse a PyTorch of another minor version: compiled code breaks there in any way it likes."""
+    """Refuse a different minor version of PyTorch, for which the code was not compiled."""
     try:
         built_for: str = importlib.import_module("leapp._built_for").TORCH
     except ModuleNotFoundError:
         raise LeappImportError.coded(
             "LP971",
-            "Tracing is not installed: this environment has leapp-runtime alone, which runs "
-            "bundles. Install the wheel of leapp as well (docs/howto/install.md).",
+            "Tracing is not installed. This environment has only leapp-runtime, which runs "
+            "bundles. Also install the wheel of leapp (docs/howto/install.md).",
         ) from None
     if built_for.split(".")[:2] != torch.split(".")[:2]:
         minor = ".".join(built_for.split(".")[:2])
         raise LeappImportError.coded(
             "LP972",
-            f"This build of leapp is for PyTorch {minor}, and {torch} is installed. Install "
-            f"'torch=={minor}.*', or build LEAPP's source for the PyTorch that is there "
-            f"(docs/install.md): 'pip install --no-build-isolation ./python/runtime .'. The leapp "
-            f"of a package index is another program.",
+            f"This build of leapp is for PyTorch {minor}, but {torch} is installed. Install "
+            f"'torch=={minor}.*', or build LEAPP for the installed PyTorch "
+            "(docs/howto/install.md): 'pip install --no-build-isolation ./python/runtime .'. The "
+            "package leapp on PyPI is a different program.",
         )

@@ -1,9 +1,8 @@
-"""Methods of ``torch.Tensor`` while a session is tracing.
+"""Methods of ``torch.Tensor`` during tracing.
 
-Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph,
-functions that take values out of it are reported, and the session records which tensors are asked
-for their size.
-Showing a value is not using it.
+Traced tensors become traced arrays, indexing by variable numbers stays in the graph, functions that
+take values out of it are reported, and the session records the tensors whose size is read. Printing
+a value does not count as a use.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
     yield torch.utils, {"swap_tensors": _swap_tensors}
-    # Its checks are not branches of the program.
+    # Checks in PyTorch's code are not branches of the program.
     yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", unobserved)
 
 
 def _swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
-    """Exchange what the tensors hold: PyTorch exchanges no tensor that the recorder knows."""
+    """Swap the contents of the tensors: PyTorch does not swap tensors that the recorder knows."""
     t1.data, t2.data = t2.data, t1.data
 
 
@@ -64,7 +63,7 @@ def _tolist(original: Any, self: torch.Tensor) -> Any:
 
 
 def _deepcopy(original: Any, self: torch.Tensor, memo: dict[int, Any]) -> Any:
-    # PyTorch copies the memory itself, which no operator shows.
+    # PyTorch copies the memory directly, without an operator.
     followed = _trace.any_open() or _trace.is_traced(self)
     if id(self) in memo or not self.is_leaf or not followed:
         return original(self, memo)
@@ -80,8 +79,8 @@ def _data_ptr(original: Any, self: torch.Tensor) -> int:
 
 
 def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:
-    # What pickle makes of it is another tensor, from nowhere. copy.copy() asks as well, and
-    # makes a tensor over the same memory of it.
+    # Pickle creates a new tensor of unknown origin. copy.copy() uses the same method, but creates a
+    # tensor over the same memory.
     if _trace.any_open() and sys._getframe(2).f_code is not copy.copy.__code__:
         note_escape(self, "Pickling", pickled=True)
     return original(self, protocol)
@@ -89,7 +88,7 @@ def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:
 
 def _noting_size(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
     if _trace.any_open():
-        # What the code does with a size may become part of the model: PyTorch's code counts.
+        # Sizes that the code uses may become part of the model, including those in PyTorch's code.
         asking = sys._getframe(2).f_globals.get("__name__", "")
         if not asking.startswith(("leapp.", "torch._numpy")):
             _trace.note_size(self)
@@ -97,17 +96,17 @@ def _noting_size(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -
 
 
 def unobserved(original: Any, *args: Any, **options: Any) -> Any:
-    """Call a function such that the recorder sees nothing of what it does."""
+    """Call a function without recording its operators."""
     with _trace.Unobserved():
         return original(*args, **options)
 
 
 def _as_index(index: Any) -> Any:
-    """Return an index with tensors where traced arrays, their elements and lists of those are."""
+    """Return an index with tensors instead of traced arrays, their elements and lists of them."""
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if isinstance(index, list) and any(isinstance(item, Number) for item in index):
-        index = np.array(index)  # PyTorch would take each for an index of its own
+        index = np.array(index)  # PyTorch would treat each as a separate index
     return to_tensor(index) if isinstance(index, Traced) else index
 
 

@@ -1,4 +1,4 @@
-"""The compiled desk tools: ``include/leapp/tools``. Loaded when one of them is first called."""
+"""The compiled tools: ``include/leapp/tools``. Loaded at their first use."""
 
 from os import PathLike
 from pathlib import Path

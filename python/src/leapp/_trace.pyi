@@ -1,7 +1,7 @@
 """The compiled tracing module: ``include/leapp/leapp.h`` and ``src/session/front_end.h``.
 
-An entry of a payload is ``(name, tensor, meaning)``; a meaning is ``(kind, element names per
-dimension, period of the time axis in ms, further keys)`` or None.
+An entry of a payload is ``(name, tensor, meaning)``. A meaning is ``(kind, element names per
+dimension, period of the time axis in ms, additional keys)`` or None.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,10 +48,10 @@ def compile_graph(
     """Return (node, passed, error) of each node, and the text of ``validation.json``."""
 
 def input_dict(node: object, payload: object) -> Any:
-    """``input_tensors`` of a plain dict of tensors, as users call it; else NotImplemented."""
+    """Implement ``input_tensors`` for a dict of tensors; else NotImplemented."""
 
 def output_dict(node: object, payload: object, export_with: object) -> Any:
-    """``output_tensors`` of a plain dict of tensors, likewise."""
+    """Implement ``output_tensors`` for a plain dict of tensors in the same way."""
 
 def input_tensors(node: str, entries: _Entries) -> list[Tensor]: ...
 def output_tensors(
@@ -76,17 +76,17 @@ def diagnose(
     where: str = "",
     aloud: bool = True,
 ) -> None:
-    """Say something, once; at the user's line unless ``where`` names one."""
+    """Log a message once, at the user's line unless ``where`` gives another."""
 
 def varied_example(example: Tensor, number: int, input: int) -> Tensor:
-    """Return an example for a pass: as it is for pass 0, with noise for the others."""
+    """Return an example for a pass: unchanged for pass 0, with noise for the others."""
 
 def inventory() -> list[tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]]]: ...
 def diagnostics() -> list[tuple[str, str, str, str, str, bool]]: ...
 def any_open() -> bool: ...
 def open_nodes() -> list[str]: ...
 def pass_of(node: str) -> int:
-    """Return how many passes of a node were begun; 1 in its first one and after it."""
+    """Return the number of begun passes of a node; 1 during and after the first one."""
 
 def enter_function(node: str) -> None: ...
 def leave_function(node: str) -> None: ...
@@ -96,23 +96,23 @@ def note_made(tensor: Tensor) -> None: ...
 def note_size(tensor: Tensor) -> None: ...
 def note_escape(tensor: Tensor, text: str, pickled: bool = False) -> None: ...
 def get_item(tensor: Tensor, index: Any) -> Any:
-    """``tensor[index]`` by numbers that may vary; NotImplemented if there are none."""
+    """Return ``tensor[index]`` for indices that may vary; NotImplemented if there are none."""
 
 def set_item(tensor: Tensor, index: Any, value: Any) -> bool:
-    """``tensor[index] = value`` likewise; False if there are none."""
+    """Do ``tensor[index] = value`` in the same way; return False if there are none."""
 
 def is_user_code(code: CodeType | str) -> bool:
-    """Return whether code, or a file, is the program's: installed libraries are."""
+    """Return whether code, or a file, belongs to the program and not to an installed library."""
 
 def restore_sequence_slot() -> None: ...
 def refresh(holders: list[Holder], copies: list[Copy]) -> list[int]:
-    """Replace the copies of what holds something else now; return the indices of dicts that do."""
+    """Replace outdated copies of contents; return the indices of dicts that changed."""
 
 class Frames:
-    """The program's frames that were looked at."""
+    """The program's frames that were visited."""
 
     def unseen(self) -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
-        """Return globals, and names and values of variables, of those that were not.
+        """Return globals, and names and values of variables, of frames that were not visited.
 
         From the caller outwards.
         """

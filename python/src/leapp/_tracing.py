@@ -1,4 +1,4 @@
-"""The annotate calls while a session is tracing: payloads in, the compiled module, payloads out."""
+"""The annotate calls during tracing: they convert payloads for the compiled module and back."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def input_tensors(node: str, tensors: Any) -> Any:
 
 
 def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
-    """Hand the inputs over and return what to compute with, one value for each given.
+    """Pass the inputs to the session; return the tensors to compute with, one value for each.
 
-    `objects` are further ones that the node will use.
+    `objects` are additional ones that the node will use.
     """
     entries = _entries_of("input", node, flat)
     _owned_arrays.include(*objects)
@@ -63,7 +63,7 @@ def close_node(
     backend_params: dict[str, Any] | None,
     constants: Sequence[Any] | None = None,
 ) -> tuple[Any, ...]:
-    """Hand the outputs over and return them, one value for each given."""
+    """Pass the outputs to the session and return them, one value for each."""
     name = f"export_with of node '{node}' must be the name of a backend or None"
     expect((str, NoneType), export_with, name)
     expect((dict, NoneType), backend_params, f"backend_params of node '{node}' must be a dict")
@@ -74,7 +74,7 @@ def close_node(
 
 
 def _acknowledged(node: str, constants: Any) -> list[str | torch.Tensor]:
-    """Return the constants that the user acknowledges: paths as they are, arrays as tensors."""
+    """Return the constants that the user acknowledges: paths unchanged, arrays as tensors."""
     given = [] if constants is None else constants
     given = [given] if isinstance(given, str) or is_array(given) else list(given)
     for each in given:
@@ -86,25 +86,25 @@ def _acknowledged(node: str, constants: Any) -> list[str | torch.Tensor]:
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:
-    """Declare state or persistent tensors, or give states their next value, as the call says."""
+    """Declare state or persistent tensors, or set the next values of states."""
     return _bare(hand_over(call, node, flatten(call, _checked(node), tensors)))
 
 
 def hand_over(call: str, node: str, flat: Flat) -> tuple[Any, ...]:
-    """Declare state, or give it its next value; return what to compute with, in order."""
+    """Declare state, or set its next value; return the tensors to compute with, in order."""
     values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
     return _restored(flat, values, as_given=call == "update_state")
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
-    """Track a module's buffers; the module is read again when the node's outputs are named."""
+    """Track a module's buffers. The module is read again when the node is closed."""
     paths = _paths_of_buffers(_checked(node), model, buffer_names)
     _holders.remember(model)
 
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, model, path) for path in paths]
 
-    # A compiled module shows its buffers under the name of the module inside.
+    # A compiled module has its buffers under the name of the inner module.
     names = [path.replace("_orig_mod.", "").replace(".", "_") for path in paths]
     entries: _Entries = [(*pair, None) for pair in zip(names, current(), strict=True)]
     _trace.module(node, entries, current)
@@ -115,18 +115,18 @@ def abandon(node: str) -> None:
 
 
 def mirror_leapp_tags(source: Any, target: Any) -> None:
-    """Say that two tensors, or containers of tensors, hold the same data."""
+    """Declare that two tensors, or containers of tensors, contain the same data."""
     for role, value in (("source", source), ("target", target)):
         if not is_array(value) and not isinstance(value, (Mapping, list, tuple)):
             raise LeappTypeError.of(value, f"mirror_leapp_tags() expects tensors as {role}")
     for each, copy in _pairs(source, target):
         if type(copy) is np.ndarray:
-            copy = kept(copy)  # the memory must be known when the next node is given it
+            copy = kept(copy)  # the memory must be known before the next node receives it
         _trace.mirror_leapp_tags(to_tensor(each), to_tensor(copy))
 
 
 def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
-    """Return the tensors at the same places of two containers of one form."""
+    """Return the tensors at the same positions of two containers with the same form."""
     if is_array(source) and is_array(target):
         return [(source, target)]
     both = (source, target)
@@ -139,38 +139,39 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
     raise LeappValueError.at_caller(
         "LP116",
         f"mirror_leapp_tags(): source and target do not match: {type(source).__name__} and "
-        f"{type(target).__name__} at the same place, or other keys, or another length.",
+        f"{type(target).__name__} at the same place, or different keys or lengths.",
     )
 
 
 def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
-    """Return the payload's entries with every array as a tensor over the same memory.
+    """Return the payload's entries, with every array as a tensor over the same memory.
 
-    Warn once about each leaf that is not a tensor; a shadow run does not.
+    Warns once about each leaf that is not a tensor; not in a shadow run.
     """
     for name, value in flat.constants if _trace.is_active() else ():
         _trace.diagnose(
             "LP213",
-            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
-            f"passes through as a constant.",
+            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, not a tensor. "
+            "It is passed through as a constant.",
             node,
         )
     return [(name, _tensor_of(name, value), meaning) for name, value, meaning in flat.entries]
 
 
 def _tensor_of(name: str, value: Any) -> torch.Tensor:
-    """Return a tensor over the array's memory; raise where no tensor has such elements."""
+    """Return a tensor over the array's memory; raise if tensors do not support its elements."""
     try:
         return to_tensor(value)
     except TypeError as error:
         raise LeappTypeError.at_caller(
             "LP002",
-            f"port '{name}' is an array of {value.dtype}, which no tensor can hold: {error}",
+            f"port '{name}' is an array of {value.dtype}, which cannot be converted to a tensor: "
+            f"{error}",
         ) from error
 
 
 def _restored(flat: Flat, tensors: Sequence[Any], *, as_given: bool = False) -> tuple[Any, ...]:
-    """Return the payload with these tensors, as traced arrays or as given where arrays were."""
+    """Return the payload with these tensors; arrays become traced arrays or stay as given."""
     values = list(tensors)
     for i, (_, given, _) in enumerate(flat.entries):
         if is_ndarray(given):
@@ -179,7 +180,7 @@ def _restored(flat: Flat, tensors: Sequence[Any], *, as_given: bool = False) -> 
 
 
 def _bare(values: tuple[Any, ...]) -> Any:
-    """Return one value bare, more as they are."""
+    """Return a single value bare, several values unchanged."""
     return values[0] if len(values) == 1 else values
 
 

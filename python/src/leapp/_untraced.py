@@ -1,6 +1,6 @@
-"""The annotate calls while no session is tracing: a payload's form is checked, and it goes back.
+"""The annotate calls without a session: they check a payload's form and return it.
 
-Annotations stay in production code, so the usual forms take the short way through. ``_tracing`` and
+Annotations stay in production code, so common forms take a fast path. ``_tracing`` and
 ``_shadowing`` have the same functions.
 """
 
@@ -12,15 +12,15 @@ from typing import Any
 from ._payload import check, named_values
 from .semantics import TensorSemantics
 
-#: Types whose values may hold a TensorSemantics, or be one.
+#: Types whose values may be or contain a TensorSemantics.
 _NESTING = (dict, list, tuple, TensorSemantics)
 
-#: Types met so far that are none of these.
+#: Types seen so far that are not of these.
 _leaf_types: set[type] = set()
 
 
 def declare(call: str, node: str, payload: Any, static_outputs: Any = None, *_: Any) -> Any:
-    """Return the values that the call ``annotate.<call>(node, payload)`` was given, untouched."""
+    """Return the arguments of ``annotate.<call>(node, payload)`` unchanged."""
     if static_outputs is not None:
         check("output_tensors static_outputs", node, static_outputs)
     kind = type(payload)

@@ -1,4 +1,4 @@
-"""A walk over the objects of the program, to the tensors, arrays and numbers that they hold.
+"""A walk over the program's objects, to the tensors, arrays and numbers in them.
 
 It reads ``__dict__``, slots, closures and Python's own containers, with Python's own functions. It
 never runs a property, ``__getattr__``, ``__eq__``, ``__len__``, ``__iter__`` or any other code of
@@ -21,12 +21,13 @@ from . import _trace
 
 PARAMETER, BUFFER, OTHER = range(3)
 
-#: How many items of one list or dict are looked at.
+#: Maximum number of items of one list or dict that are visited.
 _MOST_ITEMS = 256
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 ARRAYS = (torch.Tensor, np.ndarray)
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
-#: By id, because a class of the program may have a metaclass with an ``__eq__`` or ``__hash__``.
+#: By id, because a class of the program may have a metaclass with its own ``__eq__`` or
+#: ``__hash__``.
 _PLAIN = frozenset(
     map(id, (str, bytes, bytearray, bool, complex, type(None), type(...), range, slice))
 )
@@ -51,7 +52,7 @@ class Found:
 
     def __init__(self) -> None:
         self.tensors: list[Held] = []
-        #: By value, the path of the first number found, and how many objects hold one.
+        #: By value, the path of the first number found, and the number of objects that hold one.
         self.numbers: dict[float, tuple[str, int]] = {}
         #: By address, the name of a parameter or buffer in its outermost module.
         self.weights: dict[int, str] = {}
@@ -91,20 +92,20 @@ def _layout_of(kind: type) -> tuple[Any, list[tuple[str, Any]]]:
 
 
 class Walk:
-    """A breadth-first walk over objects, each visited once."""
+    """A breadth-first walk over objects, which visits each once."""
 
     def __init__(self, found: Found, noting: list[tuple[Any, Held]] | None = None) -> None:
         self.found = found
         self._noting = noting
-        self._seen: dict[int, Any] = {}  # held while the walk runs, so that no id comes back
-        self._known: set[int] = set()  # ids that earlier runs met
-        self._again: set[int] = set()  # those of them that are visited again
-        self._counts = True  # whether numbers count: not those of an object visited again
-        #: Objects to look at: (value, path, path of the module around it, what a module has it as).
+        self._seen: dict[int, Any] = {}  # held during the walk, so that no id is reused
+        self._known: set[int] = set()  # ids that earlier runs visited
+        self._again: set[int] = set()  # ids that are visited again
+        self._counts = True  # true if numbers count: not those of an object visited again
+        #: Objects to visit: (value, path, path of the enclosing module, name in the module).
         self._todo: collections.deque[tuple[Any, str, str, int]] = collections.deque()
 
     def run(self, roots: Iterable[tuple[str, Any]], most: int, *, again: bool = False) -> None:
-        """Walk from named values over that many objects; `again`: also over those already met."""
+        """Walk from named values over a number of objects; `again` also visits known ones."""
         with torch._C.DisableTorchFunction():  # the program's classes may run code
             self._counts = True
             for name, value in roots:
@@ -192,9 +193,9 @@ class Walk:
         self._meet(type(value), name_of_class(type(value)), "", OTHER)
 
     def _name_weights(self, module: Any) -> None:
-        """Name what a module and those in it own, as ``named_parameters()`` does.
+        """Name the tensors of a module and its submodules, as ``named_parameters()`` does.
 
-        The first name of a shared tensor counts; of several modules, that of the outermost.
+        The first name of a shared tensor counts; for several modules, that of the outermost one.
         """
         todo, own = [(module, "")], dict[int, str]()
         seen: set[int] = set()
@@ -209,7 +210,7 @@ class Walk:
                 if id(inner) not in seen and issubclass(type(inner), torch.nn.Module):
                     seen.add(id(inner))
                     todo.append((inner, prefix if key == "_orig_mod" else f"{prefix}{key}."))
-        for address, name in own.items():  # names grow outwards
+        for address, name in own.items():  # names are extended outwards
             former = self.found.weights.get(address, "")
             self.found.weights[address] = max(former, name, key=len)
 
@@ -232,7 +233,7 @@ class Walk:
             self._meet(item, f"{function.__name__}()", "", OTHER)
 
     def _visit_class(self, kind: type, path: str) -> None:
-        """Look at the attributes of a class of the program."""
+        """Visit the attributes of a class of the program."""
         functions = (types.FunctionType, staticmethod, classmethod, property)
         items = list(_dict_of_class(kind).items())
         methods = [item for _, item in items if type(item) is types.FunctionType]
@@ -249,7 +250,7 @@ class Walk:
 
 @functools.cache
 def _is_of_program(file: str) -> bool:
-    """Return whether code of that file is the program's, and not of a library."""
+    """Return whether code of that file belongs to the program, and not to a library."""
     return _trace.is_user_code(file)
 
 
@@ -257,14 +258,14 @@ def _items_of(table: Any) -> list[tuple[Any, Any]]:
     return list(dict.items(table)) if issubclass(type(table), dict) else []
 
 
-#: Where modules hold what is theirs.
+#: Attributes in which modules store their tensors and submodules.
 _TABLES = ("_parameters", "_buffers", "_modules")
-#: What every module has that is PyTorch's: hooks, for one.
+#: Attributes of every module that belong to PyTorch, such as hooks.
 _OF_MODULES = frozenset(torch.nn.Module().__dict__)
 
 
 def _held(value: Any, path: str, kind: int, module: str) -> Held | None:
-    """Return where the elements of a tensor or array are; None if they are in no memory."""
+    """Return the address range of a tensor or array; None if it has no memory."""
     if not issubclass(type(value), (torch.Tensor, np.ndarray)):
         return None
     if issubclass(type(value), np.ndarray):

@@ -1,4 +1,4 @@
-"""Run a bundle on a robot, and keep its contract.
+"""Run a bundle on a robot, and enforce its contract.
 
     controller = Controller("walker/walker.yaml", "robot.yaml", blend_in=2.0)
     controller.start()
@@ -7,8 +7,8 @@
         controller.update()
         send(controller.actuator("joint_target"))
 
-It is the controller of C++: order, units, rates, histories, limits and fallbacks are kept there.
-From Python it suits simulations, tests and slow robots.
+It wraps the C++ controller, which handles order, units, rates, histories, limits and fallbacks. The
+Python interface suits simulations, tests and slow robots.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _console.show()
 class Intervention:
     """An intervention of a controller."""
 
-    #: Of the loop, since ``start()``.
+    #: Tick of the loop, since ``start()``.
     tick: int
     #: "clamped", "slewed", "beyond_limits", "not_finite", "stale", "late" or "tick_failed".
     cause: str
@@ -46,21 +46,22 @@ class Controller(_runtime.Controller):
         bundle: The ``.yaml`` file of a bundle.
         robot: The ``.yaml`` file that describes the robot.
         frequency: Rate of the policy in Hz, instead of the bundle's.
-        interpolation: Targets between two results: the newest one, or a line to it.
-        worker: Run the policy in a thread of its own.
-        deadline: Seconds that the policy may take; a worker has the policy's period without it.
-        blend_in: Seconds from the measured pose to the policy's targets.
+        interpolation: Targets between two results: the newest one, or linear interpolation. worker:
+            Run the policy in a separate thread.
+        deadline: Time limit of the policy in seconds; without it, a worker has one period of the
+            policy.
+        blend_in: Duration in seconds of the transition from the measured pose to the policy's
+            targets.
         clock: Returns the time in seconds, from any origin; the steady clock without it.
             ``update()`` raises its exceptions.
         recording: An MCAP file to record every signal and port to.
-        threads: Threads that share the work inside one operator.
+        threads: Number of threads that share the work of one operator.
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
         trust: ``"code"`` for bundles whose authors you trust.
-        allow_native: Let C++ nodes run, as ``leapp build`` compiled them.
+        allow_native: Run the C++ nodes that ``leapp build`` compiled.
 
     Raises:
-        LeappValueError: The bundle or the robot's description is wrong, or they do not fit each
-            other.
+        LeappValueError: The bundle or the robot's description is invalid, or they do not match.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Controller(_runtime.Controller):
 class ReplayReport:
     """The result of a replay."""
 
-    #: Of the policy, that were run.
+    #: Number of ticks of the policy that were run.
     ticks: int
     #: (tick, port, element, recorded, computed) of the first value that differs, or None.
     difference: tuple[int, str, int, float, float] | None
@@ -120,9 +121,9 @@ def replay(
     atol: float = 1e-6,
     policy: str = "",
 ) -> ReplayReport:
-    """Run what a controller recorded again, up to the first value that differs.
+    """Replay the recording of a controller, up to the first value that differs.
 
-    The recording of a supervisor has several policies: ``policy`` names the one of the bundle.
+    A recording of a supervisor contains several policies: ``policy`` names the one of the bundle.
     """
     from . import _tools
 

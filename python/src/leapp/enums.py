@@ -1,6 +1,6 @@
 """Standard roles of tensors on a robot.
 
-The values are what the bundle's YAML carries in a port's ``kind``.
+The values are those of ``kind`` in the bundle's YAML.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one exception family of LEAPP.
+"""The exceptions of LEAPP.
 
-Every class also derives from the built-in type a careful handler would name, so that
-``except LeappError``, ``except TypeError`` and ``except Exception`` all do what they say. Each has
-a ``code`` that keeps its meaning from release to release, and its text ends with it. The compiled
-modules look these classes up by name.
+Every class also derives from the matching built-in type, so ``except LeappError``, ``except
+TypeError`` and ``except Exception`` all work. Each exception has a ``code``, which keeps its
+meaning in later releases and is at the end of the message. The compiled modules look up these
+classes by name.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _MOST = 2000
 
 
 class LeappError(Exception):
-    """A call in the wrong order or state; also the base of all errors of LEAPP."""
+    """A call in the wrong order or state; also the base class of all errors of LEAPP."""
 
-    #: What it is about, see docs/reference/diagnostics.md.
+    #: The code of the error, see docs/reference/diagnostics.md.
     code = "LP007"
 
     @classmethod
@@ -59,7 +59,7 @@ class LeappTypeError(LeappError, TypeError):
 
     @classmethod
     def of(cls, value: object, expected: str) -> Self:
-        """Return an error that says what was expected, and of which type the value is."""
+        """Return an error with the expected type, and the type of the value."""
         return cls.at_caller("LP002", f"{expected}, got {type(value).__name__}.")
 
 
@@ -70,13 +70,13 @@ class LeappValueError(LeappError, ValueError):
 
 
 class LeappNotFoundError(LeappError, FileNotFoundError):
-    """A file that is not there."""
+    """A missing file."""
 
     code = "LP004"
 
 
 class LeappImportError(LeappError, ImportError):
-    """A package or a compiled module that this call needs is missing."""
+    """A missing package or compiled module that this call needs."""
 
     code = "LP006"
 
@@ -94,13 +94,13 @@ class LeappExportError(LeappError):
 
 
 class LeappValidationError(LeappError):
-    """An exported model that disagrees with what was traced, or could not be run."""
+    """An exported model that differs from the trace, or could not be run."""
 
     code = "LP409"
 
 
 def expect(kinds: Any, value: object, expected: str) -> None:
-    """Raise an error that says what was expected, unless the value is of these types."""
+    """Raise an error with the expected types, unless the value has one of them."""
     if not isinstance(value, kinds):
         raise LeappTypeError.of(value, expected)
 
@@ -115,10 +115,10 @@ def expect_one_of(options: tuple[object, ...], value: object, name: str) -> None
 def _callers_line() -> str:
     """Return ``"file.py:12 in function"`` of the nearest frame outside this package and PyTorch.
 
-    For errors found before a compiled module is asked; it may not be there.
+    For errors that are found before the compiled module is used, which may be missing.
     """
     for frame, _ in traceback.walk_stack(sys._getframe(1)):
-        # By module rather than by file: what dataclasses generate has no file.
+        # By module and not by file, because generated code of dataclasses has no file.
         if frame.f_globals.get("__name__", "").partition(".")[0] not in (__package__, "torch"):
             break
     code = frame.f_code

@@ -3,8 +3,8 @@
     manager = InferenceManager("walker/walker.yaml")
     outputs = manager({"policy/obs": obs})
 
-Torch tensors or NumPy arrays go in. Torch tensors come out where PyTorch is installed, NumPy arrays
-otherwise or on request. The interpreter lock is released while the models run.
+Inputs are torch tensors or NumPy arrays. Outputs are torch tensors if PyTorch is installed,
+otherwise or on request NumPy arrays. The interpreter lock is released while the models run.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _console.show()
 
 @dataclass(frozen=True)
 class Node:
-    """One node of the pipeline, as the bundle describes it.
+    """One node of the pipeline, as described in the bundle.
 
-    It can be called with one array per input, in order, and returns its output, or a tuple of
-    them. That runs its model by itself and leaves the pipeline as it is.
+    It can be called with one array per input, in order, and returns its output, or a tuple of them.
+    This runs only its model and does not change the pipeline.
     """
 
     name: str
-    #: The model's file, or None when the node has no model.
+    #: The model's file, or None if the node has no model.
     model_path: str | None
     #: "jit", "onnx", "pt2", "cpp", or None.
     backend: str | None
-    #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
+    #: The ports as in the YAML: name, dtype, shape, and semantics.
     input_descriptions: list[dict[str, Any]]
     output_descriptions: list[dict[str, Any]]
     _manager: InferenceManager = field(repr=False, compare=False)
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def input_names(self) -> list[str]:
-        """The inputs, in the order that the model takes them."""
+        """The inputs, in the model's order."""
         return [port["name"] for port in self.input_descriptions]
 
     @property
@@ -68,7 +68,7 @@ class Node:
 
     @property
     def output_names(self) -> list[str]:
-        """The outputs, in the order that the model returns them."""
+        """The outputs, in the model's order."""
         return [port["name"] for port in self.output_descriptions]
 
     @property
@@ -93,11 +93,11 @@ class Node:
 
     @property
     def model(self) -> Callable[..., list[Array]] | None:
-        """The model by itself, loaded when it is first asked for; None when there is none."""
+        """The model alone, loaded at its first use; None if there is none."""
         return None if self.model_path is None else self._manager._node_model(self.name)
 
     def __call__(self, *inputs: Array) -> Array | tuple[Array, ...]:
-        """Run the model by itself."""
+        """Run only this node's model."""
         if self.model is None:
             raise LeappError.coded("LP403", f"node {self.name!r} has no model to run")
         outputs = self.model(*inputs)
@@ -109,16 +109,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Verification:
-    """Results of repeating the traced ticks on this machine. ``str()`` returns them as text."""
+    """Results of replaying the traced ticks on this machine. ``str()`` returns them as text."""
 
-    #: All that was compared agrees within its tolerance.
+    #: True if all compared values agree within their tolerance.
     passed: bool
-    #: How many ticks were replayed.
+    #: Number of replayed ticks.
     ticks: int
     #: One dict for each output and tick: ``port``, ``tick``, ``run`` (``"node"`` or
     #: ``"pipeline"``), and every figure as in ``validation.json``.
     checks: list[dict[str, Any]]
-    #: What could not be compared, and why.
+    #: Outputs that could not be compared, with the reason.
     left_out: dict[str, str]
     _text: str = field(repr=False)
 
@@ -134,37 +134,36 @@ class InferenceManager(_runtime.Manager):
     Args:
         model_path: The ``.yaml`` file that ``compile_graph`` wrote.
         array: Type of the outputs: ``"torch"``, ``"numpy"``, or torch if it is installed.
-        threads: Threads that share the work inside one operator; 0 lets the engine decide.
+        threads: Number of threads that share the work of one operator; 0 lets the engine decide.
         affinity: Processors (from 0) for the additional threads, one each. This and
             ``spinning`` are for ONNX models: libtorch's threads belong to the whole process.
-        spinning: Let idle threads use a core to answer sooner.
+        spinning: Idle threads keep a core busy, for a shorter latency.
         provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
-            provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
+            provider of ONNX Runtime. Empty means the best available one for ONNX models, and the
             CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
         translate: Let TorchScript models on the CPU run in ONNX Runtime, which takes a fraction
             of the time; results are the same up to rounding. Models that cannot be translated
             run in libtorch either way.
-        nodes: Other values of threads, affinity, spinning, provider and translate for single
+        nodes: Different values of threads, affinity, spinning, provider and translate for single
             nodes.
-        merge: Run nodes of one backend that follow each other as one, where results agree.
-        check_finite: Refuse NaN and infinity in these values; True means all of them. A tick
-            that meets one fails and leaves the state as it was.
-        staleness: How old, in seconds, an input may be when a tick begins, by ``node/port``.
-        deadline: How long a tick may take, in seconds. Longer ones are counted.
+        merge: Run consecutive nodes of one backend as one, if the results agree.
+        check_finite: Refuse NaN and infinity in these values; True means all of them. A tick that
+            finds one fails and does not change the state.
+        staleness: Maximum age of an input at the start of a tick, in seconds, by ``node/port``.
+            deadline: Maximum duration of a tick in seconds. Longer ones are counted.
         on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
         measure: Keep latency histograms, see ``statistics()``.
         allow_outside_files: Allow model files outside the bundle's directory.
-        trust: What models may do. Without it they compute and no more: a TorchScript or
-            torch.export model that calls anything else is refused. ``"code"`` lets them do
-            everything this program may do, for bundles whose authors you trust.
-        allow_native: Let C++ nodes run, as ``leapp build`` compiled them: machine code in this
-            process, for bundles whose authors you trust.
-        max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
-            together. Raise it for a large pipeline that you trust.
+        trust: Permissions of the models. By default they may only compute: a TorchScript or
+            torch.export model that does anything else is refused. ``"code"`` allows executable
+            code, for bundles whose authors you trust. allow_native: Run the C++ nodes that ``leapp
+            build`` compiled: machine code in this process, for bundles whose authors you trust.
+            max_tensor_bytes: Memory limit for all tensors of one tick. Raise it for a large
+            pipeline that you trust.
 
     Raises:
-        LeappNotFoundError: A file is not there.
-        LeappValueError: The bundle, a checksum, a wire or a model is wrong.
+        LeappNotFoundError: A file is missing. LeappValueError: The bundle, a checksum, a wire or a
+            model is invalid.
     """
 
     def __init__(
@@ -238,8 +237,8 @@ class InferenceManager(_runtime.Manager):
     def verify(self) -> Verification:
         """Replay the golden traces of the bundle on this machine.
 
-        Each node runs by itself, and the pipeline with feedback closed, in buffers of their own:
-        inputs, state and statistics stay as they are.
+        Each node runs alone, and then the pipeline with feedback, in separate buffers, so inputs,
+        state and statistics do not change.
 
         Raises:
             LeappValueError: The bundle has no golden traces (``compile_graph(golden=N)``).
@@ -250,10 +249,10 @@ class InferenceManager(_runtime.Manager):
 
     @property
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:
-        """The value of every port, ``value_dict[node][port]``, as a copy made when it is asked for.
+        """The value of every port, ``value_dict[node][port]``, copied on access.
 
-        What nodes computed is that of the last tick, also where nodes run merged. An external
-        input shows what was given, a feedback input what the next tick would read.
+        Outputs have the values of the last tick, also inside merged nodes. An external input has
+        the value that was set, a feedback input the value for the next tick.
         """
         return _Values(self.models, self._values_of)
 
@@ -275,7 +274,7 @@ class InferenceManager(_runtime.Manager):
 
 
 class _Values(Mapping[str, Any]):
-    """A mapping whose values are made when they are asked for."""
+    """A mapping whose values are created on access."""
 
     def __init__(self, names: Collection[str], make: Callable[[str], Any]) -> None:
         self._names, self._make = names, make
@@ -294,7 +293,7 @@ class _Values(Mapping[str, Any]):
 
 
 def find_onnxruntime() -> None:
-    """Tell the runtime where Python's own ONNX Runtime lies, without importing it."""
+    """Set the path of Python's own ONNX Runtime in the runtime, without importing it."""
     spec = importlib.util.find_spec("onnxruntime")
     if spec is not None and spec.submodule_search_locations:
         _runtime.use_onnxruntime(Path(spec.submodule_search_locations[0]) / "capi")
@@ -313,8 +312,8 @@ def _exported_program(node: str, *file: Any) -> Any:
 
 
 def _array_module(array: str | None) -> Any:
-    """Return torch, or None when NumPy arrays are to come out."""
-    if array is not None:  # not a choice to offer: it means torch, where that is
+    """Return torch, or None if outputs are NumPy arrays."""
+    if array is not None:  # not a valid choice of users: torch, if it is installed
         expect_one_of(("torch", "numpy"), array, "array")
     if array == "numpy":
         return None

@@ -243,7 +243,8 @@ def _check_size(what: str, mapping: dict[str, Any]) -> None:
         raise LeappValueError.at_caller(
             "LP003",
             f"{what} is nested deeper than {_MOST_LEVELS} levels, contains itself, or is larger "
-            f"than {_MOST_CHARACTERS} characters. Keep it in a file of its own, and give its name.",
+            f"than {_MOST_CHARACTERS} characters. Put it into a separate file, and give the "
+            "file's name.",
         )
 
 
@@ -267,8 +268,9 @@ def _per_dimension(name: str, given: Any) -> tuple[list[AxisNames], float | None
                 if period is not None and period != entry.period_ms:
                     raise LeappValueError.at_caller(
                         "LP003",
-                        f"TensorSemantics 'element_names' of {name!r} has time axes of two "
-                        f"periods, {period} ms and {entry.period_ms} ms; a tensor has one.",
+                        f"TensorSemantics 'element_names' of {name!r} has time axes with two "
+                        f"periods, {period} ms and {entry.period_ms} ms, but a tensor can have "
+                        "only one.",
                     )
                 period = float(entry.period_ms)
                 names.append(TEMPORAL_AXIS)

@@ -34,7 +34,8 @@ bool AppendFile::append(std::string_view bytes) noexcept {
 
 void AppendFile::fail(int code) noexcept {
   error_ = {code, std::generic_category()};
-  // A partly written record is useless. A device cannot be truncated and is left alone.
+  // A partly written record is useless, so it is cut off. A device cannot be truncated and is left
+  // as it is.
   [[maybe_unused]] const int cut = ::ftruncate(descriptor_, static_cast<off_t>(size_));
 }
 
@@ -42,7 +43,7 @@ std::error_code AppendFile::close() noexcept {
   if (descriptor_ >= 0 && ::close(descriptor_) != 0 && !error_) {
     error_ = {errno, std::generic_category()};
   }
-  descriptor_ = -1;  // from here on append() fails with EBADF
+  descriptor_ = -1;  // append() fails with EBADF from here on
   return error_;
 }
 

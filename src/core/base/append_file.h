@@ -1,5 +1,5 @@
-// A file that grows while a robot runs: a recording, a timeline. Every failure is seen, none
-// throws.
+// A file that grows while a robot runs: a recording, a timeline. It reports every failure and
+// throws none.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace leapp {
 
-/// A file to append to. Data is with the operating system when append() returns. After the first
-/// failure the file is truncated to the last complete record and accepts nothing more. Not
-/// copyable; for one thread.
+/// A file to append to. append() has passed the data to the operating system when it returns. After
+/// the first failure the file is truncated to the last complete record and accepts nothing more.
+/// Not copyable; for one thread.
 class LEAPP_EXPORT AppendFile {
  public:
-  /// Makes the file, or empties it. error() says if that failed.
+  /// Creates or empties the file. error() reports a failure.
   explicit AppendFile(const std::filesystem::path& path) noexcept;
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// Returns false if the bytes could not be written, now or before.
+  /// Returns false if the bytes, or earlier ones, could not be written.
   bool append(std::string_view bytes) noexcept;
 
-  /// Closes the file. Returns what went wrong with it, if anything.
+  /// Closes the file. Returns the first error, or no error.
   std::error_code close() noexcept;
 
-  /// Returns how many bytes are in the file.
+  /// Returns the number of bytes in the file.
   std::uint64_t size() const noexcept { return size_; }
   /// Returns the first error, or no error.
   std::error_code error() const noexcept { return error_; }

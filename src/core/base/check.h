@@ -1,4 +1,4 @@
-// Two checks with two meanings: `require` is for what a caller gave us, `demand` for our own bugs.
+// Two checks: `require` for arguments of the caller, `demand` for our own code.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace leapp {
 
-/// Throws an Error with that code unless the condition holds. Build long messages only on failure.
+/// Throws an Error with that code unless the condition holds. To avoid the cost of a long message,
+/// build it only on failure.
 inline void require(bool condition, Code code, const std::string& message) {
   if (!condition) [[unlikely]]
     throw Error(code, message);
 }
 
-/// States what must be true if LEAPP itself is right.
+/// States a condition that always holds unless LEAPP has a bug.
 inline void demand(bool condition, const char* what) {
   if (!condition) [[unlikely]] {
     throw Error(Code::kInternal, std::string("internal error in LEAPP, please report it: ") + what);

@@ -12,8 +12,8 @@ Checkpoint::Checkpoint(std::function<bool()> is_cancelled)
 void Checkpoint::operator()() const {
   if (!is_cancelled_ || !is_cancelled_()) return;
   throw Error(Code::kCancelled,
-              "compile_graph() was cancelled: nothing was written, and the former bundle, if there "
-              "is one, is unchanged. What was traced is kept; call it again to go on.");
+              "compile_graph() was cancelled. Nothing was written, and an existing bundle is "
+              "unchanged. The traced passes are kept; call compile_graph() again to continue.");
 }
 
 }  // namespace leapp

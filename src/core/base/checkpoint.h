@@ -1,4 +1,4 @@
-// A place at which a long task may end early.
+// A point at which a long task may end early.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,15 @@
 
 namespace leapp {
 
-/// Asks the caller of a task whether the task is cancelled.
+/// Asks the caller of a task if the task is cancelled.
 ///
-/// Tasks call it between steps that leave nothing half done, and never inside a `try` that takes
-/// exceptions for results. Copies ask the same function. Call it on the thread of the task only.
+/// Tasks call it between steps, when nothing is half done, and never inside a `try` block that
+/// treats exceptions as results. Copies call the same function. Call it only on the thread of the
+/// task.
 class LEAPP_EXPORT Checkpoint {
  public:
-  Checkpoint() = default;  ///< never ends anything
-  /// Takes a function that may be empty. What it throws ends the task, too.
+  Checkpoint() = default;  ///< never cancels
+  /// Takes a function that may be empty. An exception of the function also ends the task.
   explicit Checkpoint(std::function<bool()> is_cancelled);
 
   /// Throws Error(kCancelled) if the task is cancelled.

@@ -13,13 +13,13 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-// Returns whether the code is an error in a controller's files or options.
+// Returns whether the code is an error in the files or options of a controller.
 bool is_about_a_robot(Code code) {
   return code == Code::kRobotFile || code == Code::kNotBound || code == Code::kControllerOptions ||
          code == Code::kRecording || code == Code::kSupervision;
 }
 
-// Of those from kNoCpp on, rules left out.
+// Codes from kNoCpp on, without the rules.
 ErrorKind kind_of_late(Code code) {
   switch (code) {
     case Code::kNoCpp:
@@ -59,7 +59,7 @@ std::string tag_of(Code code) {
 
 ErrorKind kind_of(Code code) noexcept {
   if (code >= Code::kNoCpp && !is_rule(code)) return kind_of_late(code);
-  // The last are rules of the format, and before them what is wrong with files of other projects.
+  // The last codes are rules of the format; the ones before them concern files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:

@@ -5,7 +5,7 @@
 namespace leapp {
 namespace {
 
-// Room for suffixes below the 255 bytes that file systems allow for a file name.
+// Leaves room for suffixes within the 255 bytes that file systems allow for a file name.
 constexpr std::size_t kLongest = 160;
 
 }  // namespace
@@ -23,7 +23,7 @@ std::string cpp_symbol(const std::string& node) {
     symbol += {'_', kDigits[byte / 16], kDigits[byte % 16]};
   }
   if (symbol.size() <= kLongest) return symbol;
-  // "_h" is in no short symbol: there, two hexadecimal digits follow an underscore.
+  // No short symbol contains "_h": there, two hexadecimal digits follow an underscore.
   const std::string hash = hash_bytes(node).sha256.substr(0, 32);
   return symbol.substr(0, kLongest - hash.size() - 2) + "_h" + hash;
 }

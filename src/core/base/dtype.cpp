@@ -87,7 +87,7 @@ std::size_t checked_byte_size(DType dtype, const Shape& shape) {
   std::int64_t bytes = 0;
   require(
       count && !__builtin_mul_overflow(*count, static_cast<std::int64_t>(size_of(dtype)), &bytes),
-      Code::kWrongValue, "no tensor has the shape " + to_string(shape));
+      Code::kWrongValue, "a tensor cannot have the shape " + to_string(shape));
   return static_cast<std::size_t>(bytes);
 }
 

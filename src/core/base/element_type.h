@@ -1,4 +1,4 @@
-// The C++ type that stores an element of each dtype, and its value as a number to compute with.
+// The C++ type that stores an element of each dtype, and its value as a number for computing.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@ struct Bool {
   std::uint8_t bits;
 };
 
-/// Returns the value in the type that it is compared in.
+/// Returns the value in the type that is used for comparisons.
 inline double to_number(float value) noexcept {
   return static_cast<double>(value);
 }

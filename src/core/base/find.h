@@ -1,4 +1,4 @@
-// Looking for something in a range, without an iterator to compare with its end.
+// Searches in a range that return a pointer or an index instead of an iterator.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace leapp {
 
-/// Returns the first element that the condition holds for, or nullptr.
+/// Returns the first element for which the condition holds, or nullptr.
 template <typename Range, typename Condition>
 auto* find_where(Range&& range, Condition&& condition) {
   const auto it = std::ranges::find_if(range, condition);
   return it == std::ranges::end(range) ? nullptr : &*it;
 }
 
-/// The first element that is the value, or whose part is; or nullptr.
+/// Returns the first element that equals the value, or whose member does; or nullptr.
 template <typename Range, typename Value, typename Part = std::identity>
 auto* find_in(Range&& range, const Value& value, Part part = {}) {
   const auto it = std::ranges::find(range, value, part);

@@ -8,7 +8,7 @@
 namespace leapp {
 namespace {
 
-constexpr int kOpenFolders = 16;  // deeper ones are closed and opened again
+constexpr int kOpenFolders = 16;  // deeper directories are closed and opened again
 
 int remove_entry(const char* path, const struct stat*, int, struct FTW*) {
   return std::remove(path);

@@ -11,8 +11,8 @@
 
 namespace leapp {
 
-/// Removes `path` and what is below it; links are removed, never followed. What is not there is no
-/// error. Ends at the first thing that cannot be removed and says why.
+/// Removes `path` and everything in it. Removes links, but never follows them. A missing path is
+/// not an error. Stops at the first item that cannot be removed, and returns the reason.
 std::error_code remove_tree(const std::filesystem::path& path) noexcept;
 
 }  // namespace leapp

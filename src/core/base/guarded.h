@@ -1,4 +1,4 @@
-// A value that can only be reached while its mutex is held.
+// A value that can be accessed only while its mutex is held.
 #pragma once
 
 #include <mutex>

@@ -22,7 +22,7 @@ void feed(const std::filesystem::path& path, std::initializer_list<Digest*> dige
   }
 }
 
-// The work in a thread of its own, or right here if the system has no room for one.
+// Runs the work in a separate thread, or in this one if the system cannot create a thread.
 template <typename Work>
 std::future<void> async_or_now(Work work) {
   try {
@@ -65,7 +65,8 @@ void Digest::update(std::string_view bytes) {
 }
 
 std::string Digest::finish() {
-  // One bit, zeros to the end of a block, and there the number of bits: lowest byte first in MD5.
+  // A one bit, zeros to the end of a block, and then the number of bits; MD5 stores its lowest byte
+  // first.
   const std::uint64_t bits = size_ * 8;
   const bool big_endian = kind_ == Kind::kSha256;
   std::string padding(1, '\x80');

@@ -1,4 +1,4 @@
-// Checksums, as bundles state them for their files.
+// Checksums of files, as written in bundles.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ struct Checksums {
   bool operator==(const Checksums&) const = default;
 };
 
-/// A checksum of bytes that come in pieces. Each object is used by one thread at a time. Allocates
-/// nothing before finish().
+/// The checksum of bytes that arrive in pieces. Each object is used by one thread at a time.
+/// Allocates nothing before finish().
 class LEAPP_EXPORT Digest {
  public:
   enum class Kind { kMd5, kSha256 };
@@ -30,8 +30,8 @@ class LEAPP_EXPORT Digest {
 
   void update(std::string_view bytes);
 
-  /// Returns lower-case hexadecimal digits. Call once, last. MD5 is only for other tools that
-  /// require it.
+  /// Returns lower-case hexadecimal digits. Call it once, as the last call. MD5 is only for other
+  /// tools that require it.
   std::string finish();
 
  private:
@@ -39,21 +39,22 @@ class LEAPP_EXPORT Digest {
 
   Kind kind_;
   std::array<std::uint32_t, 8> state_{};
-  std::array<unsigned char, 64> rest_{};  // bytes of a block that is not full yet
-  std::uint64_t size_ = 0;                // of everything so far
+  std::array<unsigned char, 64> rest_{};  // bytes of an incomplete block
+  std::uint64_t size_ = 0;                // bytes so far
 };
 
-/// From this many bytes on it pays to have MD5, which takes longer than all the rest of writing a
-/// file, in a thread of its own.
+/// From this size on, MD5 runs in a separate thread, because it takes longer than all other steps
+/// of writing a file.
 inline constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
 
-/// Checksums of bytes in memory.
+/// Returns the checksums of bytes in memory.
 LEAPP_EXPORT Checksums hash_bytes(std::string_view bytes);
 
-/// Checksums of a regular file, read once in pieces. Throws Error: kNotFound or kIo.
+/// Returns the checksums of a regular file, which it reads once in pieces. Throws Error: kNotFound
+/// or kIo.
 LEAPP_EXPORT Checksums hash_file(const std::filesystem::path& path);
 
-/// Returns the sha256 alone, at a third of the cost.
+/// Returns only the sha256, at a third of the cost.
 LEAPP_EXPORT std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace leapp

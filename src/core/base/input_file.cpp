@@ -22,7 +22,7 @@ namespace {
 
 InputFile::InputFile(const std::filesystem::path& path)
     : name_(path.string()),
-      // Without waiting for the other end of a pipe.
+      // Does not wait for the other end of a pipe.
       descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
   struct stat status {};
   if (descriptor_ < 0) fail(name_, errno);

@@ -1,5 +1,5 @@
-// Regular files, opened for reading. Opening a pipe or a device instead would wait for its other
-// end, or never end: such a file is refused.
+// Regular files, opened for reading. Pipes and devices are refused: opening one could wait for its
+// other end, and reading one might never end.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ class LEAPP_EXPORT InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// Its size when it was opened.
+  /// Returns the file's size when it was opened.
   std::uint64_t size() const noexcept { return size_; }
 
-  /// Reads until `bytes` is full or the file ends. Returns how many were read. Throws Error(kIo).
+  /// Reads until `bytes` is full or the file ends. Returns the number of bytes read. Throws
+  /// Error(kIo).
   std::size_t read(std::span<char> bytes);
 
  private:
@@ -33,8 +34,8 @@ class LEAPP_EXPORT InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Returns a whole file. Throws as InputFile does, and Error(kIo) for one of more than `most`
-/// bytes; the message calls it "a file of this kind".
+/// Returns a whole file. Throws as InputFile does, and Error(kIo) for a file of more than `most`
+/// bytes.
 LEAPP_EXPORT std::string read_file(const std::filesystem::path& path, std::uint64_t most);
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// Names in a message, one after the other.
+// Lists of names in a message.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace leapp {
 
-/// The most names that a message lists, and the longest that it shows whole.
+/// The maximum number of names in a message, and the maximum length of a name.
 inline constexpr std::size_t kMostNames = 64;
 inline constexpr std::size_t kLongestName = 200;
 
-/// "policy, drive", or "none". `name` gives that of each; without it they are names themselves.
+/// Returns "policy, drive", or "none". `name` returns the name of an element; without it, the
+/// elements are names.
 template <typename Range, typename Name = std::identity>
 std::string join(const Range& range, Name name = {}) {
   std::string text;
@@ -26,7 +27,7 @@ std::string join(const Range& range, Name name = {}) {
   return count == 0 ? "none" : text;
 }
 
-/// "'policy', 'drive'", or "none".
+/// Returns "'policy', 'drive'", or "none".
 template <typename Range, typename Name = std::identity>
 std::string join_quoted(const Range& range, Name name = {}) {
   return join(range, [&](const auto& each) { return "'" + std::invoke(name, each) + "'"; });

@@ -20,7 +20,7 @@ struct Receiver {
 };
 
 std::mutex receiver_mutex;
-// Null: there is no sink. A program must not fail for lack of memory before it starts.
+// Null: no sink. A program must not fail for lack of memory before it starts.
 std::shared_ptr<const Receiver> current_sink;
 std::shared_ptr<const Receiver> current_record;
 
@@ -65,7 +65,7 @@ void log(LogLevel level, std::string_view message) {
   }
   if (!record && !sink) return;
   const std::string line = printable(message);
-  // Called outside the lock: a sink may itself log, or wait for Python's interpreter lock.
+  // Called outside the lock, because a sink may log, or wait for Python's interpreter lock.
   if (record) record->take(level, line);
   if (sink) sink->take(level, line);
 }

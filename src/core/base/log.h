@@ -8,8 +8,8 @@
 
 namespace leapp {
 
-/// Returns a second receiver of every line, for a file that takes all of them whatever the sink
-/// shows.
+/// Returns a second receiver of every line, for a log file that receives all of them regardless of
+/// the sink.
 LEAPP_EXPORT LogSink set_log_record(LogSink record);
 
 LEAPP_EXPORT void log(LogLevel level, std::string_view message);

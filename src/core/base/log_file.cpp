@@ -5,7 +5,7 @@
 namespace leapp {
 namespace {
 
-// Lines below warnings are buffered up to this size.
+// Lines below the level of warnings are buffered up to this size.
 constexpr std::size_t kMostPending = 1 << 16;
 
 }  // namespace
@@ -34,12 +34,13 @@ void LogFile::flush() {
 void LogFile::write_pending() {
   if (pending_.empty()) return;
   if (!file_.is_open()) {
-    // Not emptied but replaced: on ext4 an emptied file goes to the disk when it is closed.
+    // Replaces the file instead of emptying it: ext4 writes an emptied file to disk when it is
+    // closed.
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
     file_.open(path_);
   }
-  file_.clear();  // of an earlier failure
+  file_.clear();  // an earlier failure
   file_ << pending_ << std::flush;
   pending_.clear();
 }

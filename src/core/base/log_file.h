@@ -1,4 +1,4 @@
-// A file for every line that is logged, whatever the console shows.
+// A file with every logged line, whatever the console shows.
 #pragma once
 
 #include <filesystem>
@@ -13,16 +13,17 @@
 
 namespace leapp {
 
-/// Thread-safe. Warnings and errors are in the file when write() returns, so that a crash loses
-/// none; other lines at the latest at flush() or when the program ends. Once it is open, failures
-/// to write are ignored.
+/// Thread-safe. Warnings and errors are in the file when write() returns, so a crash loses none.
+/// Other lines are in the file after flush() or at the end of the program. After the file is open,
+/// write failures are ignored.
 ///
-/// An older file is replaced with the first lines that go into the new one: that takes longer than
-/// all else that begins with it, and leaves the processor's caches to the file system.
+/// Replaces an older file when the first lines are written, not earlier: replacing takes longer
+/// than everything else at the start, and fills the processor's caches.
 class LEAPP_EXPORT LogFile {
  public:
   ~LogFile() { flush(); }
-  /// Returns why the file cannot be written, and stays with the former one; no error where it can.
+  /// Returns why the file cannot be written, and keeps the previous file. No error if it can be
+  /// written.
   [[nodiscard]] std::error_code open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
   void flush();

@@ -6,7 +6,7 @@
 namespace leapp {
 namespace {
 
-// RFC 1321: 2^32 times the absolute sine of 1, 2, ... 64.
+// RFC 1321: 2^32 times the absolute value of the sine of 1, 2, ... 64.
 constexpr std::array<std::uint32_t, 64> kSines{
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -17,8 +17,8 @@ constexpr std::array<std::uint32_t, 64> kSines{
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
-// Sixteen steps: `Mix` joins three words, `kFactor` and `kFirst` say which word of the block is
-// next.
+// Sixteen steps: `Mix` joins three words, `kFactor` and `kFirst` say which word of the block to
+// use.
 template <int kRound, unsigned kFactor, unsigned kFirst, typename Mix>
 [[gnu::always_inline]] inline void md5_round(std::uint32_t (&s)[4],
                                              const std::uint32_t (&words)[16],

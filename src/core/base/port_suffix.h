@@ -1,8 +1,8 @@
-// Names of ports in a model format whose inputs and outputs share one namespace, as in ONNX.
+// Names of ports in a model format whose inputs and outputs share one namespace, such as ONNX.
 //
-// A name that is on both sides, such as a state "h", becomes "h_in" and "h_out" in the model and in
-// the bundle. Callers may go on saying "h": a port answers to its own name first, then to the name
-// that it was annotated with.
+// A name on both sides, such as a state "h", becomes "h_in" and "h_out" in the model and in the
+// bundle. Callers may still use "h": a port has its own name and, if no other port has it, the
+// annotated name.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace leapp {
 inline constexpr std::string_view kInputSuffix = "_in";
 inline constexpr std::string_view kOutputSuffix = "_out";
 
-/// Appends the suffixes to each name that is among the inputs and among the outputs.
+/// Appends the suffixes to each name that inputs and outputs share.
 inline void separate_names(std::vector<std::string>& inputs, std::vector<std::string>& outputs) {
   const std::vector<std::string> annotated = inputs;
   for (std::string& input : inputs) {
@@ -26,7 +26,7 @@ inline void separate_names(std::vector<std::string>& inputs, std::vector<std::st
   }
 }
 
-/// Returns `find(name)`, or `find(name + suffix)` if the former is empty (null, or no value).
+/// Returns `find(name)`, or `find(name + suffix)` if the first result is empty (null, or no value).
 template <typename Find>
 auto find_as_annotated(std::string_view name, std::string_view suffix, Find&& find) {
   std::string key(name);

@@ -7,7 +7,7 @@
 namespace leapp {
 
 Failure::Failure(Code code, std::initializer_list<std::string_view> parts) noexcept : code_(code) {
-  const std::string tag = tag_of(code);  // so short that it lies in the string itself
+  const std::string tag = tag_of(code);  // short enough for the string's internal buffer
   for (std::string_view part : parts) append(part, kCapacity - tag.size());
   make_printable({text_.data(), size_});
   text_size_ = size_;

@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::array<std::uint32_t, 16>;
 
-// The sixteen words that the next sixteen rounds use, out of those of the last sixteen.
+// Computes the sixteen words for the next sixteen rounds from the previous sixteen.
 void sha256_extend(Words& w) {
   for (std::size_t i = 0; i < 16; ++i) {
     const std::uint32_t a = w[(i + 1) % 16];

@@ -1,4 +1,4 @@
-// SHA-256's compression function, with the processor's own instructions where it has them.
+// SHA-256's compression function, with the processor's own instructions if it has them.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline constexpr std::array<std::uint32_t, 64> kSha256Rounds{
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// Takes whole blocks of 64 bytes into the state of eight words.
+/// Adds whole blocks of 64 bytes to the state of eight words.
 using Sha256Blocks = void (*)(std::uint32_t* state, const unsigned char* bytes, std::size_t blocks);
 
 /// Hashes blocks in plain C++, for every processor.

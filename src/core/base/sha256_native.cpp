@@ -1,6 +1,6 @@
-// One block at a time through the processor's SHA-256 instructions: four rounds and the four words
-// of the schedule that they need in each step. Chosen while running, so one build serves every
-// processor.
+// One block at a time through the processor's SHA-256 instructions: each step computes four rounds
+// and the four words of the schedule that they need. Selected at run time, so one build works on
+// every processor.
 #include "base/sha256.h"
 
 #if defined(__x86_64__)
@@ -16,7 +16,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// The instructions want the state as (a b e f) and (c d g h), high words first.
+// The instructions need the state as (a b e f) and (c d g h), high words first.
 [[gnu::target("sha,sse4.1,ssse3")]] void sha256_blocks_x86(std::uint32_t* state,
                                                            const unsigned char* bytes,
                                                            std::size_t blocks) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kPackageRoots = {"/site-packages/", "/dist-packages/"};
 
 std::string working_folder() {
-  std::error_code ignored;  // it may have been removed
+  std::error_code ignored;  // may have been removed
   const std::string folder = std::filesystem::current_path(ignored).string();
   return folder == "/" ? "" : folder;
 }

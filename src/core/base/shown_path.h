@@ -1,7 +1,7 @@
-// Paths as a model may tell them: a file that is given away does not say where it was made.
+// Paths inside models, which must not reveal where a bundle was made.
 //
-// The console, the log and diagnostics show whole paths, which editors open; source lines inside of
-// models go through here.
+// The console, the log and diagnostics show whole paths, which editors open; source lines inside
+// models use this function.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace leapp {
 
-/// Returns a file's path relative to the working folder; of an installed package from the package
-/// on; of any other file its name alone. A path that is relative already, or no path ("<stdin>"),
-/// stays.
+/// Returns a file's path relative to the working directory; of an installed package, the path from
+/// the package on; of any other file, only its name. A relative path, or text that is not a path
+/// ("<stdin>"), is unchanged.
 LEAPP_EXPORT std::string shown_path(std::string_view path);
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// Floating-point numbers of 16 and 8 bits, which C++20 has no types for: their bits, and the
+// Floating-point numbers with 16 and 8 bits, which C++20 has no types for: their bits, and the
 // conversions from and to float that all of LEAPP uses.
 //
 // widen() is exact. narrow() rounds once, to nearest even; a double is rounded to float first, as
@@ -6,7 +6,7 @@
 // or in E4M3, which has no infinity, the largest number. Neither function depends on whether the
 // processor flushes subnormal floats.
 //
-// Pasted as it is into generated C++, so it includes the standard library only.
+// Copied into generated C++, so it includes only the standard library.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace leapp {
 
-/// The bits of a number with one bit of sign, and of its format.
+/// The bits of a number with one sign bit, and its format.
 template <typename BitsType, int kExponent, int kMantissa, bool kInfinity = true>
 struct SmallFloat {
   using Bits = BitsType;
@@ -42,15 +42,16 @@ constexpr bool kIsSmallFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFlo
 /// Bit patterns of a small float, placed as in a float of 32 bits.
 template <typename T>
 struct SmallFloatLayout {
-  static constexpr int kShift = 23 - T::kMantissaBits;  // of the magnitude, to a float's place
+  static constexpr int kShift =
+      23 - T::kMantissaBits;  // shift from the magnitude to its position in a float
   static constexpr int kBits = T::kExponentBits + T::kMantissaBits;
   static constexpr std::uint32_t kMagnitude = (1U << kBits) - 1U;
-  // Between the two biases of the exponent.
+  // The difference between the biases of the exponents.
   static constexpr std::uint32_t kBias = 127U - ((1U << (T::kExponentBits - 1)) - 1U);
-  // The least magnitude that is infinite or NaN.
+  // The smallest magnitude that is infinite or NaN.
   static constexpr std::uint32_t kNotFinite =
       T::kHasInfinity ? ((1U << T::kExponentBits) - 1U) << T::kMantissaBits : kMagnitude;
-  // What a number becomes that is too large.
+  // The result for a number that is too large.
   static constexpr std::uint32_t kOverflow = T::kHasInfinity ? kNotFinite : kNotFinite - 1U;
   static constexpr std::uint32_t kNaN =
       T::kHasInfinity ? kNotFinite | (1U << (T::kMantissaBits - 1)) : kNotFinite;
@@ -66,7 +67,7 @@ template <typename T>
   const std::uint32_t bits = magnitude << Layout::kShift;
   std::uint32_t number = bits + (Layout::kBias << 23);
   if constexpr (Layout::kBias > 0) {
-    // A subnormal number has no leading one: one is added, and subtracted again.
+    // A subnormal number has no leading one, so one is added and subtracted again.
     const float leading = std::bit_cast<float>((Layout::kBias + 1U) << 23);
     const float with_leading = std::bit_cast<float>(bits + ((Layout::kBias + 1U) << 23));
     const auto subnormal = std::bit_cast<std::uint32_t>(with_leading - leading);
@@ -88,7 +89,7 @@ template <typename T>
   if (magnitude > 0x7F800000U) {
     rounded = Layout::kNaN;
   } else if (Layout::kBias > 0 && magnitude < ((Layout::kBias + 1U) << 23)) {
-    // Subnormal: in a sum with this number the last bit that is kept has weight one.
+    // Subnormal: adding this number gives the last kept bit the weight one.
     constexpr std::uint32_t kLast =
         Layout::kBias > 0 ? (Layout::kBias + 1U + static_cast<std::uint32_t>(Layout::kShift)) << 23
                           : 0U;

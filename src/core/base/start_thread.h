@@ -1,4 +1,4 @@
-// Starts threads, and throws our error if the system cannot create one.
+// Starts threads, and throws an Error if the system cannot create one.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 namespace leapp {
 
 /// Returns a thread that runs `work`, which must not throw. Throws Error(kIo) if the system
-/// refuses; `purpose` ends the message: "no thread could be started to write the recording: ..".
+/// refuses; `purpose` is part of the message: "could not start a thread to write the recording:
+/// ..".
 template <typename Work>
 std::thread start_thread(const char* purpose, Work&& work) {
   try {

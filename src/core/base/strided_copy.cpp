@@ -5,7 +5,7 @@
 namespace leapp {
 namespace {
 
-// Copies the dimensions from `dimension` on; returns the place after the last element written.
+// Copies the dimensions from `dimension` on. Returns the position after the last written element.
 char* copy_from(const StridedElements& elements, std::size_t dimension, const char* from,
                 char* to) noexcept {
   if (dimension == elements.shape.size()) {

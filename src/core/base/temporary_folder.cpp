@@ -14,7 +14,7 @@ namespace {
 std::filesystem::path system_folder() {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  return failed ? std::filesystem::path("/tmp") : folder;  // TMPDIR may name what is not there
+  return failed ? std::filesystem::path("/tmp") : folder;  // TMPDIR may name a missing directory
 }
 
 }  // namespace
@@ -22,13 +22,13 @@ std::filesystem::path system_folder() {
 TemporaryFolder::TemporaryFolder() : TemporaryFolder(system_folder()) {}
 
 TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
-  std::error_code ignored;  // mkdtemp() meets it again
+  std::error_code ignored;  // mkdtemp() reports the error
   std::filesystem::create_directories(parent, ignored);
   std::string pattern = (parent / ".leapp-XXXXXX").string();
   const int failed = mkdtemp(pattern.data()) != nullptr ? 0 : errno;
   require(failed == 0, Code::kIo,
           parent.string() +
-              ": no folder can be made there: " + std::generic_category().message(failed));
+              ": could not create a directory there: " + std::generic_category().message(failed));
   path_ = pattern;
 }
 

@@ -1,4 +1,4 @@
-// A folder of a fresh name that goes, with everything in it, when its owner does.
+// A temporary directory that is removed with its content when its owner is destroyed.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace leapp {
 
-/// Not copyable; safe to use from several threads, each with one of its own.
+/// Not copyable; several threads may use it if each has its own.
 class LEAPP_EXPORT TemporaryFolder {
  public:
   /// Creates a directory where the system keeps temporary files. Throws Error (kIo) if it is not

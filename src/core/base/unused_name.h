@@ -1,5 +1,4 @@
-// The one search for a name that nothing else has yet: `wish` if it is free, else `wish_1`,
-// `wish_2` and so on.
+// The search for an unused name: `wish` if it is free, otherwise `wish_1`, `wish_2` and so on.
 #pragma once
 
 #include <string>
@@ -8,8 +7,9 @@
 
 namespace leapp {
 
-/// Returns the first of these names for which `is_taken(name)` is false. `number` is where the
-/// search begins and where it ended, for a caller that asks for the same wish again.
+/// Returns the first of these names for which `is_taken(name)` is false. `number` is the number at
+/// which the search begins, and receives the number at which it ended, for repeated calls with the
+/// same wish.
 template <typename IsTaken>
 std::string unused_name(const std::string& wish, IsTaken&& is_taken, int& number) {
   std::string name = number == 0 ? wish : wish + "_" + std::to_string(number);
@@ -26,10 +26,11 @@ std::string unused_name(const std::string& wish, IsTaken&& is_taken) {
 /// The names of one namespace. Not thread-safe.
 class UsedNames {
  public:
-  /// Takes a name that must be exactly this. Does nothing if it is taken.
+  /// Reserves exactly this name. Does nothing if it is already taken.
   void add(const std::string& name) { used_.insert(name); }
 
-  /// Takes `wish` or the first free name after it. Constant time, however often it is wished for.
+  /// Reserves `wish` or the first free name after it. Takes constant time, also for repeated
+  /// wishes.
   std::string take(const std::string& wish) {
     std::string name = unused_name(
         wish, [&](const std::string& each) { return used_.contains(each); }, numbers_[wish]);
@@ -39,7 +40,7 @@ class UsedNames {
 
  private:
   std::unordered_set<std::string> used_;
-  std::unordered_map<std::string, int> numbers_;  // the last one tried, by wish
+  std::unordered_map<std::string, int> numbers_;  // the last number tried, by wish
 };
 
 }  // namespace leapp

@@ -22,7 +22,7 @@ std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept 
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte_at(text, offset + i) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and code points past U+10FFFF show in the second byte.
+  // Overlong forms, surrogates and code points past U+10FFFF can be detected from the second byte.
   const std::uint8_t second = byte_at(text, offset + 1);
   if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
       (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
@@ -53,7 +53,7 @@ std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
   return misleads(next_code_point(text, at)) ? length : 0;
 }
 
-/// Returns the largest offset up to `most` at which no sequence of valid UTF-8 is cut.
+/// Returns the largest offset up to `most` that does not split a valid UTF-8 sequence.
 std::size_t whole_sequences(std::string_view text, std::size_t most) noexcept {
   while (most > 0 && most < text.size() && (byte_at(text, most) & 0xC0) == 0x80) --most;
   return most;
@@ -89,7 +89,7 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept {
 }
 
 std::string printable(std::string_view text) {
-  // As every name of a port is, in every pass.
+  // The common case: every port name in every pass is such a string.
   const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
   if (std::ranges::all_of(text, is_plain)) return std::string(text);
   std::string result;
@@ -110,7 +110,7 @@ std::string printable(std::string_view text) {
 
 std::string bounded_message(std::string text) {
   if (text.size() <= kMaxMessage) return text;
-  constexpr std::size_t kTail = kMaxMessage / 8;  // where many messages say what to do
+  constexpr std::size_t kTail = kMaxMessage / 8;  // the end often says what to do
   const std::size_t head = whole_sequences(text, kMaxMessage - kTail);
   const std::size_t tail = whole_sequences(text, text.size() - kTail);
   return text.substr(0, head) + " [.. " + std::to_string(tail - head) +

@@ -1,5 +1,5 @@
-// From a YAML tree to a Bundle: every field has the right form. What the values mean together is
-// checked by rules.h afterwards. Keys that are not known are passed over: other writers have more.
+// Converts a YAML tree to a Bundle, and checks the form of every field. rules.h then checks the
+// values together. Unknown keys are ignored, because other writers have more keys.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -19,8 +19,8 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// Returns the path from `from` to `target`, which is found by its address. Slow; for messages
-/// only.
+/// Returns the path from `from` to `target`, which is found by its address. Slow; use it only for
+/// messages.
 bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
   if (&from == &target) return true;
   for (std::size_t i = 0; i < from.items.size(); ++i) {
@@ -105,8 +105,8 @@ class BundleReader {
 
   SystemInformation read_system_information(const YamlNode& node) const {
     check_keys(rule(4), node, "system information", {"leapp config version"});
-    if (node.entries.size() > 1) {  // a file that was cut short has some of them
-      check_keys(rule(4), node, "system information that says more than the config version",
+    if (node.entries.size() > 1) {  // a truncated file has some of them
+      check_keys(rule(4), node, "additional keys in the system information",
                  {"cuda version", "leapp config version", "leapp version", "os", "python version",
                   "torch version"});
     }
@@ -230,8 +230,8 @@ class BundleReader {
     return shape;
   }
 
-  /// Returns whether a list of names stands where a list of dimensions is expected: it names the
-  /// last one.
+  /// Returns whether the value is a list of names where a list of dimensions is expected. Such a
+  /// list names the last dimension.
   static bool is_flat(const YamlNode& node) {
     return !node.items.empty() &&
            std::all_of(node.items.begin(), node.items.end(), [](const YamlNode& item) {
@@ -252,7 +252,7 @@ class BundleReader {
     if (is_flat(node)) return {read_words(node)};
     ElementNames names;
     for (const YamlNode& item : node.items) {
-      // Some writers have an empty list where a dimension has no names.
+      // Some writers use an empty list for a dimension without names.
       if (item.is_null() || (item.kind == Kind::kSequence && item.items.empty())) {
         names.emplace_back();
       } else if (item.kind == Kind::kScalar && item.text == "__temporal_axis__") {
@@ -428,15 +428,15 @@ std::string read_whole_file(const std::filesystem::path& path, const BundleOptio
   const std::string name = path.string();
   if (path.extension() != ".yaml") {  // B1
     std::error_code ignored;
-    throw Error(rule(1), name + ": [B1] the name of a bundle's description must end with .yaml" +
+    throw Error(rule(1), name + ": [B1] the file name of a bundle must end with .yaml" +
                              (std::filesystem::is_directory(path, ignored)
-                                  ? "; this is a folder: give the .yaml file in it"
+                                  ? "; this is a directory. Pass the .yaml file in it"
                                   : ""));
   }
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    throw Error(Code::kNotFound, name + ": the bundle's description was not found");
+    throw Error(Code::kNotFound, name + ": the bundle's YAML file was not found");
   }
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(rule(1), name + ": [B1] this is not a regular file");

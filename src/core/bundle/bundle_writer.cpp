@@ -1,4 +1,5 @@
-// The YAML of a bundle, B22: models in their order, everything else sorted, lists in one line.
+// Writes the YAML of a bundle, B22: models in their order, everything else sorted, lists in one
+// line.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -16,9 +17,9 @@ std::string text_or_null(const std::string& text) {
   return text.empty() ? "null" : write_text(text);
 }
 
-/// Returns a whole number of milliseconds without the point.
+/// Returns a number of milliseconds; a whole number without a decimal point.
 std::string write_period(double period_ms) {
-  constexpr double kExactLimit = 1e15;  // integers below are exact in a double
+  constexpr double kExactLimit = 1e15;  // integers below this are exact in a double
   if (std::abs(period_ms) < kExactLimit && std::trunc(period_ms) == period_ms) {
     return std::to_string(static_cast<std::int64_t>(period_ms));
   }

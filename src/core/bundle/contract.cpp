@@ -1,4 +1,4 @@
-// From the extra keys of a port, and from pipeline.configs, to a contract and back.
+// Converts the extra keys of a port, and pipeline.configs, to a contract and back.
 #include "leapp/contract.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_finite_list(const std::vector<double>& numbers) {
   return true;
 }
 
-/// Reads the keys of one port. The first fault is kept, and the key it is about left out.
+/// Reads the keys of one port. Keeps the first fault, and leaves out the key with the fault.
 class PortContractParser {
  public:
   explicit PortContractParser(const Port& port) : port_(port) {}
@@ -47,12 +47,12 @@ class PortContractParser {
 
   std::int64_t last_dimension() const { return port_.shape.empty() ? 1 : port_.shape.back(); }
 
-  /// Returns whether there is one number for all elements, or one for each.
+  /// Returns whether the list has one number for all elements, or one for each.
   bool fits(int number, std::string_view key, const std::vector<double>& numbers) {
     const std::int64_t size = last_dimension();
     if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == size) return true;
     fail(number, key,
-         std::to_string(numbers.size()) + " numbers for a last dimension of " +
+         std::to_string(numbers.size()) + " numbers, but the last dimension is " +
              std::to_string(size) + "; give one for all, or one for each element");
     return false;
   }
@@ -110,7 +110,7 @@ class PortContractParser {
     }
     for (const double number : *numbers) {
       if (!std::isnan(number)) continue;
-      fail(26, "limits", std::string(key) + " holds NaN, which bounds nothing");
+      fail(26, "limits", std::string(key) + " contains NaN, which is not a limit");
       return false;
     }
     if (!fits(26, "limits", *numbers)) return false;
@@ -248,7 +248,7 @@ std::optional<ContractFault> find_contract_fault(const Port& port, PortSide side
   if (parsed.fault) return std::move(parsed.fault);
   const PortContract& contract = parsed.contract;
   if (side == PortSide::kOutput && contract.max_age_ms) {
-    return ContractFault{rule(27), "max_age_ms", "an output has no age; only inputs do"};
+    return ContractFault{rule(27), "max_age_ms", "only inputs can have max_age"};
   }
   if (side == PortSide::kInput && contract.fallback) {
     return ContractFault{rule(27), "fallback", "an input has no fallback; only outputs do"};

@@ -1,4 +1,4 @@
-// B25 to B29: whether a bundle's contract has the form that controllers rely on.
+// B25 to B29: the form of a contract that controllers rely on.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace leapp {
 
-/// A broken rule of a key, and the end of a sentence about it.
+/// A broken rule of a key, and the text of its fault.
 struct ContractFault {
   Code code;
   std::string key;
   std::string what;
 };
 
-/// The contract of a port and the first thing that is wrong with it, if there is one. What is wrong
-/// is left out of the contract.
+/// The contract of a port and its first fault, if it has one. The contract leaves out the key with
+/// the fault.
 struct ParsedPortContract {
   PortContract contract;
   std::optional<ContractFault> fault;
@@ -37,10 +37,11 @@ enum class PortSide { kInput, kOutput };
 /// Returns the fault in a port's contract, for an input or output.
 LEAPP_EXPORT std::optional<ContractFault> find_contract_fault(const Port& port);
 
-/// Does the same with the side: only inputs have ages and histories, only outputs fallbacks.
+/// Returns the fault, also for keys on the wrong side: only inputs have ages and histories, only
+/// outputs fallbacks.
 std::optional<ContractFault> find_contract_fault(const Port& port, PortSide side);
 
-/// Returns the fault in the contract of the graph, including command ranges and ports: B29.
+/// Returns the fault in the contract of the graph, including its command ranges and ports: B29.
 std::optional<ContractFault> find_contract_fault(const Bundle& bundle);
 
 /// Throws Error, B25 to B29, for the first fault in the contract of a bundle. For exporters.

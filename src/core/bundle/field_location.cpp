@@ -27,7 +27,7 @@ std::string locate_field(const std::filesystem::path& yaml, const FieldPath& pat
     const std::string text = read_file(yaml, BundleOptions{}.max_file_bytes);
     return position(name, find_node(parse_yaml(text, name), path));
   } catch (const Error&) {
-    return name + ": ";  // it has changed since it was read
+    return name + ": ";  // the file has changed since it was read
   }
 }
 

@@ -1,4 +1,4 @@
-// From a field of a bundle back to the line it stands on.
+// Finds the line of a field of a bundle.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace leapp {
 
-/// Returns the node at `path`, or the deepest one on the way that is there.
+/// Returns the node at `path`, or the deepest existing node on the way to it.
 const YamlNode& find_node(const YamlNode& root, const FieldPath& path);
 
-/// Returns "walker.yaml:12:7: " for a field of that file, which is read again for this. Returns as
-/// much as is known; empty if `yaml` is.
+/// Returns "walker.yaml:12:7: " for a field of that file, which it reads again. Returns the known
+/// part of the position; empty if `yaml` is empty.
 std::string locate_field(const std::filesystem::path& yaml, const FieldPath& path);
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// The files a bundle names: where they are, and whether they are still what was exported.
+// The files that a bundle names: their paths, and a check that they are unchanged since the export.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether `file` lies in `folder` or below; both are free of links and dots.
+/// Returns whether `file` is in `folder` or below; both are without links and dots.
 bool is_inside(const fs::path& file, const fs::path& folder) {
   const auto [end, at] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return end == folder.end() && at != file.end();
 }
 
-/// A file of the bundle, what to call it, and the fields that speak of it.
+/// A file of the bundle, its name for messages, and the fields that refer to it.
 struct NamedFile {
   std::string what;
   const FileEntry* entry;
@@ -65,7 +65,7 @@ std::vector<NamedFile> list_files(const Bundle& bundle) {
   return files;
 }
 
-// What a clone without Git LFS holds in place of a large file.
+// The beginning of the placeholder for a large file in a clone without Git LFS.
 bool is_lfs_pointer(std::string_view bytes) {
   return bytes.starts_with("version https://git-lfs");
 }
@@ -87,13 +87,14 @@ void verify_bytes(const Bundle& bundle, const NamedFile& file, const FileBytes& 
   sha256.update(text);
   const std::string found = sha256.finish();
   if (found == file.entry->sha256sum) return;
-  throw Error(rule(21),
-              locate_field(bundle.file, file.checksum_field) +
-                  "[B21] SHA256 checksum mismatch for " + file.what + ", " + bytes.path().string() +
-                  ": expected " + file.entry->sha256sum + ", found " + found +
-                  (is_lfs_pointer(text)
-                       ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
-                       : "; the file was changed or damaged after the export: export again"));
+  throw Error(
+      rule(21),
+      locate_field(bundle.file, file.checksum_field) + "[B21] SHA256 checksum mismatch for " +
+          file.what + ", " + bytes.path().string() + ": expected " + file.entry->sha256sum +
+          ", found " + found +
+          (is_lfs_pointer(text)
+               ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
+               : "; the file was changed or damaged after the export. Export the bundle again"));
 }
 
 }  // namespace
@@ -104,22 +105,23 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
     throw Error(rule(14), "[B14] " + fault);
   }
   const fs::path base = folder.empty() ? fs::path(".") : folder;
-  // Each question is asked once: an export may take the folder away between two of them.
+  // Each question to the file system is asked once, because an export may remove the directory
+  // between two of them.
   std::error_code error;
   const fs::path home = fs::canonical(base, error);
   const fs::path resolved = error ? fs::path() : fs::canonical(home / path, error);
   if (error) {
-    throw Error(Code::kNotFound, (base / path).string() +
-                                     ": the file was not found; a bundle is only complete "
-                                     "with all files its YAML names");
+    throw Error(Code::kNotFound,
+                (base / path).string() +
+                    ": the file was not found. Copy every file that the bundle's YAML names");
   }
   if (!options.allow_outside_files && !is_inside(resolved, home)) {  // B14
-    throw Error(rule(14),
-                "[B14] " + quote_for_message(path) +
-                    " leaves the bundle's folder through a link, to " +
-                    quote_for_message(resolved.string()) +
-                    "; copy the file into the folder, or allow outside files if you trust this "
-                    "bundle");
+    throw Error(
+        rule(14),
+        "[B14] " + quote_for_message(path) +
+            " leads out of the bundle's directory through a link to " +
+            quote_for_message(resolved.string()) +
+            "; copy the file into the directory, or allow outside files if you trust this bundle");
   }
   if (!fs::is_regular_file(resolved, error)) {  // B14
     throw Error(rule(14),

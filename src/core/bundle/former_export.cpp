@@ -40,7 +40,7 @@ std::set<std::filesystem::path> list_named_files(const std::filesystem::path& fo
   const fs::path yaml = folder / (name + ".yaml");
   try {
     const std::string text = read_file(yaml, BundleOptions{}.max_file_bytes);
-    // Only the paths matter here: a bundle that breaks a rule still tells which files are its own.
+    // Only the paths matter here: a bundle that breaks a rule still names its own files.
     const YamlNode root = parse_yaml(text, yaml.string());
     if (const YamlNode* const models = root.find("models")) {
       for (const YamlEntry& model : models->entries) add_model_files(files, model.value);

@@ -1,4 +1,4 @@
-// Which files of a folder belong to the export that is already in it.
+// The files of the previous export in a directory.
 #pragma once
 
 #include <filesystem>

@@ -41,7 +41,7 @@ std::optional<GoldenName> parse_golden_name(std::string_view text) {
   return GoldenName{*tick, side == "inputs", std::move(*port)};
 }
 
-/// Checks of one file against its bundle.
+/// Checks one file against its bundle.
 class GoldenChecker {
  public:
   GoldenChecker(const Bundle& bundle, std::string file) : bundle_(bundle), file_(std::move(file)) {}
@@ -77,7 +77,7 @@ class GoldenChecker {
     const auto parts = parse_golden_name(entry.name);
     if (!parts) fail(31, name + "is not called tick/inputs/node/port or tick/outputs/node/port");
     if (parts->tick >= ticks) {
-      fail(31, name + "is of a tick beyond the " + std::to_string(ticks) + " that there are");
+      fail(31, name + "is of a tick beyond the " + std::to_string(ticks) + " that are recorded");
     }
     const Port* port =
         parts->input ? bundle_.find_input(parts->port) : bundle_.find_output(parts->port);
@@ -150,7 +150,8 @@ Tolerance GoldenTraces::tolerance(const PortRef& output) const {
     const auto own = metadata.find(key + "/" + to_string(output));
     const std::string& text = own == metadata.end() ? metadata.at(key) : own->second;
     double value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);  // checked when it was read
+    std::from_chars(text.data(), text.data() + text.size(),
+                    value);  // already checked by the reader
     return value;
   };
   return {number("rtol"), number("atol")};

@@ -1,7 +1,8 @@
-// Golden traces: ticks of the traced program, kept in the bundle for other machines to repeat.
+// Golden traces: ticks of the traced program, which the bundle keeps so that other machines can
+// repeat them.
 //
 // The file is a safetensors file whose tensors are called "tick/side/node/port"; rules B30 to B33
-// of docs/reference/bundle.md are its form.
+// of docs/reference/bundle.md define it.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +20,15 @@
 
 namespace leapp {
 
-/// Content of a bundle's golden traces, checked against its ports. Owns the tensors; views live as
-/// long as it does. Movable; several threads may read it.
+/// Content of a bundle's golden traces, checked against its ports. Owns the tensors; views are
+/// valid as long as it lives. Movable; several threads may read it.
 class LEAPP_EXPORT GoldenTraces {
  public:
   /// Throws Error(kValue): [B23], [B31] or [B32], with the file and the tensor or key at fault.
   GoldenTraces(const Bundle& bundle, const FileBytes& file, const BundleOptions& options = {});
 
   std::size_t ticks() const noexcept { return ticks_; }
-  /// Returns the input, or null if the tick leaves it out.
+  /// Returns the input, or null if the tick does not contain it.
   const ConstTensorView* input(std::size_t tick, const PortRef& port) const;
   const ConstTensorView* output(std::size_t tick, const PortRef& port) const;
   /// Returns the tolerance for an output.
@@ -41,15 +42,15 @@ class LEAPP_EXPORT GoldenTraces {
   std::size_t ticks_ = 0;
 };
 
-/// Returns the name of a tensor of the file.
+/// Returns the name of a tensor in the file.
 LEAPP_EXPORT std::string golden_name(std::size_t tick, bool input, const PortRef& port);
 
-/// Facts about the ticks, in addition to their tensors.
+/// Data about the ticks, in addition to their tensors.
 struct GoldenNotes {
   std::size_t ticks = 0;
   Tolerance tolerance;
-  std::map<std::string, Tolerance> outputs;         ///< "node/port" with a tolerance of its own
-  std::map<std::string, std::string> not_compared;  ///< nodes, and why
+  std::map<std::string, Tolerance> outputs;         ///< "node/port" with its own tolerance
+  std::map<std::string, std::string> not_compared;  ///< nodes, with the reason
 
   LEAPP_EXPORT SafeTensors::Metadata metadata() const;
 };

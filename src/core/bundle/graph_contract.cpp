@@ -78,7 +78,7 @@ class GraphContractParser {
     for (std::string& name : *names) add_capability(std::move(name));
   }
 
-  /// Reads Isaac Lab's own requirements; other forms are ignored.
+  /// Reads Isaac Lab's own requirements; ignores other forms.
   void read_controller_owned_writes() {
     const Metadata* value = find_key(configs_, "isaaclab");
     for (const char* const key : {"controller_owned_writes", "requirements"}) {
@@ -131,9 +131,9 @@ std::optional<ContractFault> find_contract_fault(const Bundle& bundle) {
         });
     if (named) continue;
     return ContractFault{rule(29), "command_ranges",
-                         "no input of a kind 'command/..' has an element " +
+                         "no input whose kind is 'command/..' has an element " +
                              quote_for_message(range.element) +
-                             "; give the command its kind and element_names"};
+                             "; set kind and element_names of the command"};
   }
   return std::nullopt;
 }

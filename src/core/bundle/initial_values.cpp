@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-// A dry run leaves models out, and initial values with them.
+// A dry run writes neither models nor initial values.
 bool can_run(const Bundle& bundle) {
   return std::all_of(bundle.models.begin(), bundle.models.end(),
                      [](const Model& model) { return model.file.has_value(); });
@@ -45,10 +45,9 @@ SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                 const BundleOptions& options) {
   if (file == nullptr) {
     if (!bundle.pipeline.feedback_flow.empty() && can_run(bundle)) {
-      warn(Code::kNoInitialValues,
-           bundle.file.string() +
-               ": the bundle names no initial values (pipeline.initial_values), so every feedback "
-               "input starts as zeros");
+      warn(Code::kNoInitialValues, bundle.file.string() +
+                                       ": the bundle has no pipeline.initial_values, so every "
+                                       "feedback input starts as zeros");
     }
     return {};
   }

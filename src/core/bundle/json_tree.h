@@ -1,4 +1,4 @@
-// JSON that others wrote, such as reports and recordings.
+// JSON from other programs, such as reports and recordings.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

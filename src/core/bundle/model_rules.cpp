@@ -131,7 +131,7 @@ class ModelChecker {
     if (file.sha256sum.empty()) {  // B13
       reporter_.fail(
           rule(13), sha256,
-          "a model file needs its checksum; put here what `sha256sum " + file.path + "` prints");
+          "a model file needs a checksum; add the output of `sha256sum " + file.path + "` prints");
     }
   }
 
@@ -151,7 +151,7 @@ class ModelChecker {
   const RuleReporter& reporter_;
 };
 
-/// Returns a number of up to four digits and nothing else: no sign, space or leading zero.
+/// Returns a number of one to four digits, without sign, space or leading zero.
 std::optional<int> find_small_number(std::string_view text) {
   constexpr std::size_t kMostDigits = 4;
   const bool digits =
@@ -199,8 +199,8 @@ std::string find_path_fault(const std::string& path, const BundleOptions& option
                                   [](const std::filesystem::path& part) { return part == ".."; });
   if (parts.is_absolute() || climbs) {
     return quote_for_message(path) +
-           " leaves the bundle's folder; move the file into it, or allow outside files if you "
-           "trust this bundle";
+           " is outside the bundle's directory. Move the file into it, or allow outside files if "
+           "you trust this bundle";
   }
   return {};
 }

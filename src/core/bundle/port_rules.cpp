@@ -24,7 +24,7 @@ std::string find_name_fault(std::string_view name) {
   }
   if (name.find_first_of("\n\t") != std::string_view::npos || printable(name) != name) {
     return quote_for_message(name) +
-           " holds a control character, or one that hides or turns the text";
+           " contains a control character, or a character that hides or reverses text";
   }
   return {};
 }
@@ -52,7 +52,7 @@ bool is_nested_deeper_than(const Metadata& value, int levels) {
 std::string find_node_name_fault(std::string_view name) {  // B5
   if (name.find('/') != std::string_view::npos) {
     return "the node name " + quote_for_message(name) +
-           " holds '/', which separates node and port; use another character";
+           " contains '/', which separates node and port; use another character";
   }
   return find_name_fault(name);
 }
@@ -68,12 +68,13 @@ std::string find_shape_fault(const Shape& shape, DType dtype) {  // B8
            " dimensions, more than the limit of " + std::to_string(kMaxRank);
   }
   for (const std::int64_t size : shape) {
-    if (size < 0) return "the shape " + to_string(shape) + " holds a negative size";
+    if (size < 0) return "the shape " + to_string(shape) + " has a negative size";
   }
   const auto count = checked_element_count(shape);
   std::int64_t bytes = 0;
   if (!count || __builtin_mul_overflow(*count, static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
-    return "the shape " + to_string(shape) + " declares more elements than can be counted";
+    return "the shape " + to_string(shape) +
+           " has too many elements (more than a 64-bit integer can count)";
   }
   return {};
 }
@@ -84,7 +85,8 @@ std::string find_element_names_fault(const ElementNames& names, const Shape& sha
     return "element_names describes " + counted(names.size(), "dimension") + ", the shape " +
            to_string(shape) + " has " + std::to_string(shape.size());
   }
-  const std::size_t first = dims.size() - names.size();  // fewer entries describe the last ones
+  const std::size_t first =
+      dims.size() - names.size();  // a shorter list describes the last dimensions
   bool has_time = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (const auto* const words = std::get_if<std::vector<std::string>>(&names[i])) {
@@ -110,7 +112,7 @@ std::string find_extra_fault(const Metadata::Map& extra) {  // B11
       "name", "dtype", "shape", "type", "kind", "element_names", "temporal_period_ms"};
   for (const auto& [key, value] : extra) {
     if (std::find(kReserved.begin(), kReserved.end(), key) != kReserved.end()) {
-      return "extra must not overwrite " + quote_for_message(key) + "; give the key another name";
+      return "extra must not overwrite " + quote_for_message(key) + "; rename the key";
     }
   }
   return find_metadata_fault(extra);

@@ -16,13 +16,14 @@ namespace leapp {
 /// Keys and list indices from the root of the YAML to a field.
 using FieldPath = std::vector<std::variant<std::string, std::size_t>>;
 
-/// "models.policy.inputs[0].dtype".
+/// Returns "models.policy.inputs[0].dtype".
 std::string to_string(const FieldPath& path);
 
-/// Throws or logs broken rules. Cheap to pass around while nothing is wrong.
+/// Throws or logs broken rules. Cheap to copy as long as no rule is broken.
 class RuleReporter {
  public:
-  /// Creates a reporter. `locate` returns the start of a message: "walker.yaml:12:7: " or nothing.
+  /// Creates a reporter. `locate` returns the start of a message: "walker.yaml:12:7: ", or an empty
+  /// string.
   explicit RuleReporter(std::function<std::string(const FieldPath&)> locate)
       : locate_(std::move(locate)) {}
 

@@ -1,4 +1,4 @@
-// Everything that can be said about a bundle without opening its files.
+// The rules of a bundle that can be checked without opening its files.
 #pragma once
 
 #include "bundle/rule_reporter.h"
@@ -6,15 +6,15 @@
 
 namespace leapp {
 
-/// Treatment of element names and contracts that do not fit. A tick does not need them, and other
-/// writers do not check them, so readers warn.
+/// Treatment of invalid element names and contracts. A tick does not need them, and other writers
+/// do not check them, so readers only warn.
 enum class MeaningPolicy { kFail, kWarn };
 
 /// Checks every model by itself, the configs, and the other files: B4, B5, B8 to B14, B25 to B30.
 void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter);
 
-/// Checks the pipeline between models that have passed check_models(): B9, B15 to B19.
+/// Checks the wires between models that have passed check_models(): B9, B15 to B19.
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter);
 

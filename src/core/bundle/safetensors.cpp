@@ -124,7 +124,8 @@ std::string to_safetensors(const std::vector<NamedTensorView>& tensors,
     const std::string tensor = "[B23] tensor " + quote_for_message(each.name) + ": ";
     require(find_invalid_utf8(each.name) == std::string::npos, rule(23),
             tensor + "its name is not valid UTF-8");
-    require(names.insert(each.name).second, rule(23), tensor + "its name is taken");
+    require(names.insert(each.name).second, rule(23),
+            tensor + "its name is used twice or reserved");
     require(!safetensors_name(each.tensor.dtype).empty(), rule(23),
             tensor + "the safetensors format has no " + std::string(name_of(each.tensor.dtype)));
     order.push_back(&each);

@@ -1,8 +1,8 @@
 // The safetensors format: named tensors in one file, a JSON header and then their bytes.
 //
-// Reads and writes the files of the Python package of that name. The reader trusts nothing: sizes,
-// offsets and names are checked before a byte is taken from the file, and a tensor's bytes lie at
-// an address aligned to 64 whatever the file did.
+// Reads and writes the files of the Python package of that name. The reader does not trust the
+// file: it checks sizes, offsets and names before it uses them, and aligns the bytes of each tensor
+// to 64.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct NamedTensorView {
   ConstTensorView tensor;
 };
 
-/// The tensors of one file, read into memory that this object owns; views live as long as it does.
-/// Movable, not copyable; reading it from several threads is fine.
+/// The tensors of one file, in memory that this object owns; views are valid as long as it lives.
+/// Movable, not copyable; several threads may read it.
 class LEAPP_EXPORT SafeTensors {
  public:
   using Metadata = std::map<std::string, std::string>;
@@ -35,18 +35,18 @@ class LEAPP_EXPORT SafeTensors {
   /// Creates an empty set of tensors.
   SafeTensors() = default;
 
-  /// Throws Error: kNotFound, kIo, or kValue that begins "file: [B23]" when the content is unsound
-  /// or its tensors have more than `max_bytes` bytes.
+  /// Throws Error: kNotFound, kIo, or kValue that begins "file: [B23]" if the content is invalid or
+  /// its tensors have more than `max_bytes` bytes.
   static SafeTensors read(const std::filesystem::path& path,
                           std::uint64_t max_bytes = std::uint64_t{1} << 30);
 
-  /// Does the same for a file already in memory, of which nothing is kept.
+  /// Reads a file that is already in memory, and keeps no reference to that memory.
   static SafeTensors parse(std::string_view bytes, const std::string& file,
                            std::uint64_t max_bytes = std::uint64_t{1} << 30);
 
-  /// Returns the tensors in the order of their bytes in the file.
+  /// Returns the tensors in the order of the file.
   const std::vector<NamedTensorView>& tensors() const noexcept { return tensors_; }
-  /// Returns the tensor of that name, or null. Linear.
+  /// Returns the tensor of that name, or null. Takes linear time.
   const ConstTensorView* find(std::string_view name) const noexcept;
   const Metadata& metadata() const noexcept { return metadata_; }
 
@@ -63,13 +63,13 @@ class LEAPP_EXPORT SafeTensors {
   std::unique_ptr<std::byte[], FreeBytes> bytes_;
 };
 
-/// Returns the bytes of a file that holds these tensors, largest elements first, then by name, so
-/// that equal content gives equal files. Throws Error(kValue) for a repeated name or a type that
-/// the format lacks (complex128).
+/// Returns the bytes of a file with these tensors, ordered by element size (largest first) and then
+/// by name, so equal content gives equal files. Throws Error(kValue) for a repeated name or a type
+/// that the format lacks (complex128).
 LEAPP_EXPORT std::string to_safetensors(const std::vector<NamedTensorView>& tensors,
                                         const SafeTensors::Metadata& metadata = {});
 
-/// Writes that to a file. Throws Error(kIo) when it cannot.
+/// Writes these tensors to a file. Throws Error(kIo) if that fails.
 LEAPP_EXPORT void write_safetensors(const std::filesystem::path& path,
                                     const std::vector<NamedTensorView>& tensors,
                                     const SafeTensors::Metadata& metadata = {});

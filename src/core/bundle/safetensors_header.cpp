@@ -42,7 +42,8 @@ std::optional<DType> dtype_from_safetensors(std::string_view name) noexcept {
   throw Error(rule(23), file + ": [B23] " + what);
 }
 
-/// Takes the header's JSON piece by piece: a tree of a hundred megabytes would need gigabytes.
+/// Parses the header's JSON event by event, because a tree of a JSON text of 100 MB would need
+/// gigabytes.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderHandler(const std::string& file) : file_(file) {}

@@ -12,7 +12,7 @@
 
 namespace leapp {
 
-/// One tensor as the header declares it; its bytes are [begin, end) of the file's data part.
+/// One tensor as declared in the header; its bytes are [begin, end) of the data part.
 struct SafeTensorEntry {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -26,18 +26,18 @@ struct SafeTensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// The most bytes a header may have, as the format says.
+/// The maximum number of header bytes that the format allows.
 inline constexpr std::uint64_t kMaxSafeTensorsHeader = 100'000'000;
 
-/// Returns the format's name of a type; empty when it has none.
+/// Returns the format's name of a type, or an empty string if it has none.
 std::string_view safetensors_name(DType dtype) noexcept;
 
-/// Parses and checks a header for a data part of `data_bytes`: offsets leave no hole and no
-/// overlap, sizes agree with shapes. Throws Error(kValue) that begins "file: [B23]".
+/// Parses and checks a header for a data part of `data_bytes`: offsets leave no gap and do not
+/// overlap, and sizes agree with shapes. Throws Error(kValue) that begins "file: [B23]".
 SafeTensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file);
 
-/// Returns the header as text, filled up with spaces to a multiple of 8 bytes.
+/// Returns the header as text, padded with spaces to a multiple of 8 bytes.
 std::string write_safetensors_header(const SafeTensorsHeader& header);
 
 }  // namespace leapp

@@ -28,13 +28,14 @@ namespace fs = std::filesystem;
   throw Error(Code::kIo, path.string() + ": " + what + ": " + std::strerror(code));
 }
 
-/// Opens a folder and locks it; -1 when someone else holds it or it is gone.
+/// Opens and locks a directory. Returns -1 if another process holds the lock or the directory is
+/// gone.
 int try_lock(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return -1;
   struct stat opened {};
   struct stat there {};
-  // It may have been removed as abandoned between its making and this lock.
+  // Another process may have removed it as abandoned before it was locked.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &opened) == 0 &&
       ::stat(folder.c_str(), &there) == 0 && opened.st_ino == there.st_ino) {
     return descriptor;
@@ -43,7 +44,7 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
-/// Removes staging folders whose process has ended; one in use is locked.
+/// Removes staging directories whose process has ended; a directory in use is locked.
 void remove_abandoned(const fs::path& parent, const std::string& prefix) {
   std::error_code error;
   std::vector<fs::path> candidates;
@@ -58,8 +59,8 @@ void remove_abandoned(const fs::path& parent, const std::string& prefix) {
   }
 }
 
-/// Returns a new folder with a name of its own, or an empty path when `parent` does not take one.
-/// Unlike mkdtemp's, its mode is that of any folder the user makes.
+/// Returns a new directory with a unique name, or an empty path if `parent` is not writable. Its
+/// mode is the user's default, unlike that of mkdtemp().
 fs::path make_unique(const fs::path& parent, const std::string& prefix) {
   std::random_device random;
   do {
@@ -69,12 +70,12 @@ fs::path make_unique(const fs::path& parent, const std::string& prefix) {
   return {};
 }
 
-/// Waits until a file or folder is on the disk. A file system that cannot say so is not asked
-/// again.
+/// Waits until a file or directory is on the disk. Stops asking after the file system reports that
+/// it cannot sync.
 void sync_to_disk(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) {
-    if (errno == ELOOP || errno == ENXIO) return;  // a link, a pipe: its folder holds all of it
+    if (errno == ELOOP || errno == ENXIO) return;  // a link or pipe has no content of its own
     fail(path, "could not be written to the disk", errno);
   }
   const int code = ::fsync(descriptor) == 0 ? 0 : errno;
@@ -84,7 +85,7 @@ void sync_to_disk(const fs::path& path) {
   }
 }
 
-/// Makes `to` the same file as `from`, or a copy where the file system has no hard links.
+/// Makes `to` a hard link to `from`, or a copy if the file system has no hard links.
 void link_file(const fs::path& from, const fs::path& to) {
   const auto status = fs::symlink_status(from);
   if (fs::is_symlink(status)) {
@@ -97,7 +98,7 @@ void link_file(const fs::path& from, const fs::path& to) {
       sync_to_disk(to);
     }
   }
-  // Sockets and pipes belong to running programs and stay behind.
+  // Sockets and pipes belong to running programs and are not carried over.
 }
 
 void move_tree(const fs::path& from, const fs::path& to) {
@@ -153,11 +154,12 @@ class CommitLock {
 
 StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
   try {
-    // Through a link to a folder, it is the folder that is replaced.
+    // For a link to a directory, the directory itself is replaced.
     target_ = fs::weakly_canonical(fs::absolute(target / "").parent_path());
     name_ = target_.filename().string();
-    require(!fs::exists(target_) || fs::is_directory(target_), Code::kWrongValue,
-            target_.string() + ": cannot export here, a file is in the way");
+    require(
+        !fs::exists(target_) || fs::is_directory(target_), Code::kWrongValue,
+        target_.string() + ": cannot export here, because a file has the name of the directory");
     fs::create_directories(target_.parent_path());
   } catch (const fs::filesystem_error& error) {
     fail(target, "cannot export here", error.code().value());
@@ -172,7 +174,7 @@ StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
     }
     if (lock_ >= 0) return;
   }
-  fail(target_, "cannot make a folder to export into", errno);
+  fail(target_, "cannot create a temporary directory for the export", errno);
 }
 
 StagedDirectory::~StagedDirectory() {
@@ -181,20 +183,20 @@ StagedDirectory::~StagedDirectory() {
 }
 
 void StagedDirectory::commit() {
-  demand(!path_.empty(), "a staged folder is committed once");
+  demand(!path_.empty(), "a staged directory is committed once");
   const CommitLock one_at_a_time(target_);
   try {
     for (const auto& entry : fs::directory_iterator(path_)) {
       const fs::path place = target_ / entry.path().filename();
       if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
       throw Error(Code::kIo, place.string() +
-                                 " is a folder, and the export has a file of that name. Move "
-                                 "the folder away; nothing was changed.");
+                                 " is a directory, but the export needs a file of that name. Move "
+                                 "the directory away. Nothing was changed.");
     }
     const bool exists = fs::exists(target_);
     if (exists) fs::permissions(path_, fs::status(target_).permissions());
-    // Whatever a power cut leaves behind is the former export or this one: what the new name stands
-    // for is on the disk before it gets the name. Files that are carried over were there before.
+    // After a power cut the target is the previous export or this one, because the new files are on
+    // the disk before they get the name. Files that are carried over were already on the disk.
     sync_tree(path_, Synced::kFiles);
     if (path_.parent_path() == target_) {
       move_in();
@@ -207,7 +209,7 @@ void StagedDirectory::commit() {
   } catch (const fs::filesystem_error& error) {
     fail(target_, "the export could not be put in place", error.code().value());
   }
-  // The lock goes with the folder, which is now the target.
+  // The lock moves with the directory, which is now the target.
   ::close(lock_);
   lock_ = -1;
   path_.clear();
@@ -216,14 +218,14 @@ void StagedDirectory::commit() {
 void StagedDirectory::sync_early() const noexcept {
   try {
     sync_tree(path_, Synced::kFiles);
-  } catch (const std::exception&) {  // commit() meets it again, and says so
+  } catch (const std::exception&) {  // commit() meets the error again and reports it
   }
 }
 
 /// Links all files of the old directory that are not part of an export into the new one: B24.
 void StagedDirectory::carry_over() const {
   const std::set<fs::path> former = list_export_files(target_, name_);
-  const std::set<fs::path> named = list_named_files(path_, name_);  // models used where they lie
+  const std::set<fs::path> named = list_named_files(path_, name_);  // models used in place
   std::vector<fs::path> folders = {fs::path()};
   while (!folders.empty()) {
     const fs::path folder = std::move(folders.back());
@@ -252,7 +254,7 @@ bool StagedDirectory::swap_in() {
   if (code == 0) {
     sync_to_disk(target_.parent_path());
     if (const std::error_code error = remove_tree(path_)) {
-      warn(Code::kFormerExport, path_.string() + ": the former export could not be removed (" +
+      warn(Code::kFormerExport, path_.string() + ": the previous export could not be removed (" +
                                     error.message() + "); it is safe to delete");
     }
     return true;
@@ -265,7 +267,7 @@ bool StagedDirectory::swap_in() {
   if (code != ENOSYS && code != EINVAL) {
     fail(target_, "the export could not be put in place", code);
   }
-  // A file system without exchange: for an instant there is no export, but never half of one.
+  // A file system without exchange: for an instant there is no export, but never a partial one.
   const fs::path away = make_unique(target_.parent_path(), "." + name_ + ".former-");
   if (::rename(target_.c_str(), away.c_str()) != 0) {
     fail(target_, "the export could not be put in place", errno);

@@ -10,30 +10,29 @@
 
 namespace leapp {
 
-/// A folder to write an export into, which becomes the target folder on commit().
+/// A directory to write an export to, which becomes the target directory on commit().
 ///
 ///   StagedDirectory staged("exports/walker");
 ///   write_everything_into(staged.path());
 ///   staged.commit();
 ///
-/// Until commit() returns, a reader of the target sees the former export, whole; afterwards the new
-/// one, whole. Files in the target that belong to no export (log.txt, notes of the user, folders)
-/// are carried over; files of the former export that the new one does not have are gone. Destroyed
-/// without commit(), nothing has happened to the target. What a killed process left behind is
-/// removed by the next export to the same target; exports at the same time do not disturb each
-/// other, and the last one to commit stands. commit() waits for the disk, so that a power cut
-/// leaves one of the two as well: files, then their folder, then the new name, then the folder
-/// above.
+/// Until commit() returns, a reader of the target sees the complete previous export; afterwards it
+/// sees the complete new one. Files in the target that do not belong to an export (log.txt, notes
+/// of the user, directories) are carried over; files of the previous export that are not in the new
+/// one are removed. Without commit(), the target is unchanged. The next export to the same target
+/// removes the temporary directory of a killed process. Concurrent exports do not interfere with
+/// each other; the last commit wins. commit() waits for the disk, so a power cut also leaves one of
+/// the two exports: it syncs the files, their directory, the new name, and the parent directory.
 ///
-/// Where the target is a mount point the swap is impossible: files are then moved one by one, the
-/// YAML taken away first and put in place last, so that a half-written bundle never loads.
+/// If the target is a mount point, it cannot be swapped. Files are then moved one by one: the YAML
+/// is removed first and written last, so a partial bundle never loads.
 ///
 /// Not thread-safe; use one object from one thread.
 class LEAPP_EXPORT StagedDirectory {
  public:
   /// Creates the temporary directory. `target` is the export's directory, which need not exist; its
-  /// last part is the bundle's name. Throws Error(kIo) if it is not writable, kValue if a file is
-  /// in the way.
+  /// last part is the bundle's name. Throws Error(kIo) if it is not writable, kValue if a file has
+  /// the target's name.
   explicit StagedDirectory(const std::filesystem::path& target);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
@@ -45,11 +44,12 @@ class LEAPP_EXPORT StagedDirectory {
   /// Returns the final directory. Absolute, without links.
   const std::filesystem::path& target() const noexcept { return target_; }
 
-  /// Writes the files that are there to the disk ahead of commit(), which then waits for less. May
-  /// run in another thread while more are written, but not during commit().
+  /// Writes the existing files to the disk before commit(), which then waits less. May run in
+  /// another thread while more files are written, but not during commit().
   void sync_early() const noexcept;
 
-  /// Puts the export in place. Throws Error(kIo) when it cannot; the former export stands then.
+  /// Puts the export in place. Throws Error(kIo) if that fails; the previous export is then
+  /// unchanged.
   void commit();
 
  private:
@@ -60,7 +60,7 @@ class LEAPP_EXPORT StagedDirectory {
   std::filesystem::path target_;
   std::string name_;
   std::filesystem::path path_;
-  int lock_ = -1;  // held on path_, so that others can tell it is in use
+  int lock_ = -1;  // shows other processes that path_ is in use
 };
 
 /// Writes one file of an export. Throws Error(kIo).

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Up to this size a copy costs less than the care that a mapping needs.
+// Up to this size a copy costs less than a mapping.
 constexpr std::size_t kReadWhole = std::size_t{16} << 20;
 
 [[noreturn]] void fail(const fs::path& path) {
@@ -31,7 +31,8 @@ std::shared_ptr<const std::byte> read_whole(int descriptor, std::size_t size,
     const ssize_t count = ::read(descriptor, bytes.get() + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(path);
-    require(count > 0, Code::kIo, path.string() + ": the file was cut short while it was read");
+    require(count > 0, Code::kIo,
+            path.string() + ": the file was truncated while it was being read");
     done += static_cast<std::size_t>(count);
   }
   return {bytes, bytes.get()};
@@ -45,7 +46,7 @@ std::shared_ptr<const std::byte> map(int descriptor, std::size_t size, const fs:
           [size](const std::byte* bytes) { ::munmap(const_cast<std::byte*>(bytes), size); }};
 }
 
-// When the file was last changed: not st_mtim, which whoever writes to it can set back.
+// The time of the last change of the file. Not st_mtim, which any writer can set back.
 std::chrono::nanoseconds written_at(const struct stat& status) {
   return std::chrono::seconds(status.st_ctim.tv_sec) +
          std::chrono::nanoseconds(status.st_ctim.tv_nsec);
@@ -55,7 +56,7 @@ std::chrono::nanoseconds written_at(const struct stat& status) {
 
 class FileBytes::Descriptor {
  public:
-  // Without waiting for the other end of a pipe.
+  // Does not wait for the other end of a pipe.
   explicit Descriptor(const fs::path& path)
       : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Descriptor() {
@@ -72,7 +73,7 @@ class FileBytes::Descriptor {
 FileBytes::FileBytes(const fs::path& path) : FileBytes(path, kReadWhole) {}
 
 FileBytes FileBytes::mapped(const fs::path& path) {
-  return {path, 0};  // nothing cannot be mapped
+  return {path, 0};  // an empty file cannot be mapped
 }
 
 FileBytes::FileBytes(const fs::path& path, std::size_t largest_read) : path_(path) {
@@ -92,7 +93,7 @@ void FileBytes::require_unchanged() const {
   const bool same = ::fstat(mapped_->get(), &status) == 0 && written_at(status) == written_ &&
                     static_cast<std::size_t>(status.st_size) == size_;
   require(same, Code::kIo,
-          path_.string() + ": the file changed while it was being loaded; load the bundle again");
+          path_.string() + ": the file changed while it was being loaded. Load the bundle again");
 }
 
 std::size_t VerifiedFiles::byte_size() const noexcept {

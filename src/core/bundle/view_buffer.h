@@ -1,4 +1,4 @@
-// Lets a reader of streams read text that is already in memory, without a copy.
+// A stream buffer for text that is already in memory, without a copy.
 #pragma once
 
 #include <streambuf>
@@ -10,7 +10,7 @@ namespace leapp {
 class ViewBuffer : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
-    char* const begin = const_cast<char*>(text.data());  // streambuf asks for it; never written
+    char* const begin = const_cast<char*>(text.data());  // required by streambuf; never written to
     setg(begin, begin, begin + text.size());
   }
 };

@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-/// "node/port" of a port that lives elsewhere.
+/// The name "node/port" of a port that is stored elsewhere.
 struct PortKey {
   std::string_view node;
   std::string_view port;
@@ -29,12 +29,12 @@ PortKey key_of(const PortRef& ref) {
   return {ref.node, ref.port};
 }
 
-/// Facts about one port while the wires are followed.
+/// Facts about one port, collected while following the wires.
 struct PortState {
   const Port* port = nullptr;
-  std::string source;    // of an input: its source, as text
-  bool forward = false;  // of an input: it shares its producer's memory
-  bool routed = false;   // of an output: someone receives it
+  std::string source;    // of an input: name of its source
+  bool forward = false;  // of an input: it uses its producer's memory
+  bool routed = false;   // of an output: it is read
 };
 
 class PipelineChecker {
@@ -179,13 +179,13 @@ class PipelineChecker {
           reporter_.fail(rule(19), {"models", model.name, "outputs", i, "name"},
                          "node " + quote_for_message(model.name) +
                              " has unroutable outputs: " + quote_for_message(name) +
-                             " goes nowhere, neither a wire nor the pipeline's outputs name it");
+                             " is not used: no wire and no pipeline output names it");
         }
       }
     }
   }
 
-  /// Checks the size of all tensors that live at the same time: B9. A forward input shares its
+  /// Checks the size of all tensors that live at the same time: B9. A forward input uses its
   /// producer's memory.
   void check_memory() {
     std::uint64_t total = 0;

@@ -1,9 +1,9 @@
-// Where every input of a pipeline gets its value from: the one reading of `data_flow` and
-// `feedback_flow`, for everything that runs, checks, merges or translates a bundle.
+// The source of every input of a pipeline. All code that runs, checks, merges or translates a
+// bundle reads `data_flow` and `feedback_flow` here.
 //
 // A tick runs every node once, in order(). An input then receives
-// - through a wire of `data_flow`, its source's output of this tick: the source ran before;
-// - through a wire of `feedback_flow`, its source's output of the tick before, even if the source
+// - through a wire of `data_flow`, its source's output of this tick, because the source ran before;
+// - through a wire of `feedback_flow`, its source's output of the previous tick, even if the source
 //   runs earlier in the tick; in the first tick, its initial value;
 // - without a wire, the value that the caller supplies.
 // Source::runs_ago says the same in runs of the source, for code that runs nodes one by one, if
@@ -34,8 +34,9 @@ class LEAPP_EXPORT Wiring {
  public:
   struct Source {
     PortIndex output;
-    bool last_tick = false;    ///< a wire of feedback_flow
-    std::size_t runs_ago = 1;  ///< when the reader runs: 1 for the source's latest run, or 2
+    bool last_tick = false;  ///< a wire of feedback_flow
+    std::size_t runs_ago =
+        1;  ///< age in runs of the source when the reader runs: 1 for the latest run, or 2
   };
 
   /// One wire to one input.

@@ -92,7 +92,7 @@ std::optional<Number> scan_decimal(std::string_view text, bool negative) {
     if (digits == 0) return std::nullopt;
   }
   if (at != text.size()) return std::nullopt;
-  // 08 is text: not octal, and not decimal either.
+  // 08 is a string: it is neither octal nor decimal.
   const bool padded = number.digits.size() > 1 && number.digits[0] == '0';
   if (number.form == Number::Form::kInteger && padded) return std::nullopt;
   return number;
@@ -129,8 +129,8 @@ double float_value(const Number& number) {
   double value = 0;
   const char* const end = number.digits.data() + number.digits.size();
   const auto [stop, error] = std::from_chars(number.digits.data(), end, value);
-  // Out of range says so without telling which way; strtod's answers (0, infinity) are PyYAML's
-  // too.
+  // strtod() does not report in which direction a number is out of range; its results (0, infinity)
+  // are also PyYAML's.
   if (error == std::errc::result_out_of_range) value = std::strtod(number.digits.c_str(), nullptr);
   return sign * value;
 }
@@ -155,7 +155,7 @@ bool is_plain_safe(std::string_view text) {
   if (!allowed || text.starts_with("...")) return false;
   return !contains(kTrueWords, text) && !contains(kFalseWords, text) &&
          !contains(kNullWords, text) && !scan_number(text) && !looks_like_date(text) &&
-         !std::all_of(text.begin(), text.end(), is_digit);  // YAML 1.2 takes 08 for a number
+         !std::all_of(text.begin(), text.end(), is_digit);  // YAML 1.2 reads 08 as a number
 }
 
 bool is_printable_ascii(std::string_view text) {
@@ -205,7 +205,7 @@ std::optional<std::int64_t> resolve_integer(const YamlNode& scalar) {
   if (scalar.kind != YamlNode::Kind::kScalar || scalar.quoted) return std::nullopt;
   const auto number = scan_number(scalar.text);
   const bool decimal = number && number->form == Number::Form::kInteger && number->base == 10;
-  return decimal ? integer_value(*number) : std::nullopt;  // readers disagree about 010
+  return decimal ? integer_value(*number) : std::nullopt;  // parsers disagree about 010
 }
 
 std::string write_text(std::string_view text) {
@@ -234,7 +234,7 @@ std::string write_number(double value) {
                     fixed ? std::chars_format::fixed : std::chars_format::scientific);
   std::string text(buffer, result.ptr);
   if (text.find('.') == std::string::npos) {
-    // YAML 1.1 takes neither "50" nor "1e-05" for a floating point number.
+    // YAML 1.1 reads neither "50" nor "1e-05" as a floating-point number.
     const std::size_t exponent = text.find('e');
     text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
   }

@@ -21,21 +21,20 @@ namespace {
               file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": [B2] " + what);
 }
 
-/// Hands the text to yaml-cpp piece by piece, and ends it early when much was read without a
-/// result: yaml-cpp keeps every token of a "[" until the "]", as it might be a key, at 200 bytes a
-/// token.
+/// Passes the text to yaml-cpp in pieces, and stops if much was read without an event: yaml-cpp
+/// keeps every token between "[" and "]", because it might be a key, at 200 bytes per token.
 class RationedBuffer : public std::streambuf {
  public:
   RationedBuffer(std::string_view text, std::size_t ration) : text_(text), ration_(ration) {}
 
-  /// Renews the ration. Called on every event.
+  /// Renews the limit of bytes without an event. Called on every event.
   void renew(const YAML::Mark& mark) noexcept {
     if (exhausted_) return;
     renewed_at_ = handed_out_;
     last_mark_ = mark;
   }
   bool is_exhausted() const noexcept { return exhausted_; }
-  /// Returns the last event before the ration ran out.
+  /// Returns the last event before the limit was reached.
   const YAML::Mark& last_mark() const noexcept { return last_mark_; }
 
  protected:
@@ -43,7 +42,7 @@ class RationedBuffer : public std::streambuf {
     exhausted_ = exhausted_ || handed_out_ - renewed_at_ > ration_;
     if (exhausted_ || handed_out_ == text_.size()) return traits_type::eof();
     const std::size_t size = std::min<std::size_t>(4096, text_.size() - handed_out_);
-    char* const begin = const_cast<char*>(text_.data()) + handed_out_;  // never written
+    char* const begin = const_cast<char*>(text_.data()) + handed_out_;  // never written to
     setg(begin, begin, begin + size);
     handed_out_ += size;
     return traits_type::to_int_type(*begin);
@@ -58,7 +57,7 @@ class RationedBuffer : public std::streambuf {
   YAML::Mark last_mark_;
 };
 
-/// Nodes of a tree; long text counts like the nodes that would take its memory.
+/// Counts the nodes of a tree; long text counts like the nodes that would use the same memory.
 std::size_t weight_of(const YamlNode& node) {
   std::size_t weight = 1 + node.text.size() / sizeof(YamlNode);
   for (const YamlNode& item : node.items) weight += weight_of(item);
@@ -76,7 +75,7 @@ std::size_t height_of(const YamlNode& node) {
   return height + 1;
 }
 
-/// Collects events into a tree, and stops the parser at the first one that is not allowed.
+/// Builds a tree from events, and stops the parser at the first event that is not allowed.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(const std::string& file, const YamlLimits& limits, RationedBuffer& input)
@@ -94,10 +93,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     input_.renew(mark);
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(mark, "this alias refers to what it is part of");
+    if (found == anchors_.end()) refuse(mark, "this alias refers to a node that contains it");
     charge(mark, found->second.weight);
     if (stack_.size() + found->second.height > limits_.max_depth) refuse_depth(mark);
-    if (expects_key()) refuse(mark, "a key must be a plain word, not an alias");
+    if (expects_key()) refuse(mark, "a key must be a plain string, not an alias");
     YamlNode copy = found->second.node;
     copy.line = mark.line + 1;
     copy.column = mark.column + 1;
@@ -110,7 +109,7 @@ class TreeBuilder : public YAML::EventHandler {
     node.quoted = tag == "!" || tag == "tag:yaml.org,2002:str";
     node.text = value;
     if (expects_key() && value == "<<" && !node.quoted) {
-      refuse(mark, "merged mappings are not part of a bundle; write the keys out");
+      refuse(mark, "a bundle may not contain merge keys (<<); write out the keys");
     }
     finish(std::move(node), anchor);
   }
@@ -133,7 +132,7 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::unordered_set<std::string> keys;
-    bool expects_value = false;  // a mapping that has read a key
+    bool expects_value = false;  // a mapping after its key was read
   };
 
   // The target of an alias, with the cost of repeating it.
@@ -160,7 +159,7 @@ class TreeBuilder : public YAML::EventHandler {
     weight_ += weight;
     if (weight_ > limits_.max_nodes) {
       refuse(mark,
-             "more than " + std::to_string(limits_.max_nodes) + " values; this is not a bundle");
+             "more than " + std::to_string(limits_.max_nodes) + " values, the limit for a bundle");
     }
   }
 
@@ -177,7 +176,7 @@ class TreeBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
     if (stack_.size() >= limits_.max_depth) refuse_depth(mark);
     YamlNode node = make(mark, kind);
-    if (expects_key()) refuse(mark, "a key must be a plain word, not a " + describe(node));
+    if (expects_key()) refuse(mark, "a key must be a plain string, not a " + describe(node));
     stack_.push_back({std::move(node), anchor, {}, false});
   }
 
@@ -212,7 +211,7 @@ class TreeBuilder : public YAML::EventHandler {
       parent.expects_value = false;
     } else {
       if (!parent.keys.insert(node.text).second) {
-        fail(file_, node.line, node.column, "the key " + describe(node) + " stands here twice");
+        fail(file_, node.line, node.column, "the key " + describe(node) + " appears twice");
       }
       parent.node.entries.push_back({std::move(node), {}});
       parent.expects_value = true;
@@ -243,14 +242,14 @@ void check_encoding(std::string_view text, const std::string& file) {
   const std::size_t offset = std::min(find_invalid_utf8(text), text.find('\0'));
   if (offset == std::string_view::npos) return;
   const auto [line, column] = line_and_column(text, offset);
-  fail(file, line, column, "the file is not UTF-8 text");
+  fail(file, line, column, "the file is not valid UTF-8");
 }
 
-/// Throws if the text was cut off, which is then the reason of any other error.
+/// Throws if the text was cut off, because any other error is then a consequence.
 void check_ration(const RationedBuffer& buffer, const std::string& file, const YamlLimits& limits) {
   if (!buffer.is_exhausted()) return;
   fail(file, buffer.last_mark().line + 1, buffer.last_mark().column + 1,
-       "what follows is a list, mapping or text of more than " +
+       "the list, mapping or string that starts here has more than " +
            std::to_string(limits.max_lookahead) + " bytes");
 }
 
@@ -296,7 +295,8 @@ YamlNode parse_yaml(std::string_view text, const std::string& file, const YamlLi
     TreeBuilder second(file, limits, buffer);
     if (parser.HandleNextDocument(second)) {
       const YamlNode extra = second.take_root();
-      fail(file, extra.line, extra.column, "a second document starts here; a bundle has one");
+      fail(file, extra.line, extra.column,
+           "a second YAML document starts here, but a bundle has one");
     }
     check_ration(buffer, file, limits);
     return root;

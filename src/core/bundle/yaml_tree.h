@@ -1,7 +1,7 @@
-// A YAML document as a tree that knows where everything stood.
+// A YAML document as a tree with the position of every value.
 //
 // Built from yaml-cpp's events rather than its own nodes: hostile input is refused while it is
-// being read, before memory is spent on it, and looking at every node of a document is linear.
+// read, before it uses memory, and visiting all nodes of a document takes linear time.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ struct LEAPP_EXPORT YamlNode {
   enum class Kind { kScalar, kSequence, kMapping };
 
   Kind kind = Kind::kScalar;
-  bool quoted = false;             ///< a scalar in quotes is text whatever it looks like
+  bool quoted = false;             ///< a quoted scalar is always text
   int line = 1;                    ///< from 1
   int column = 1;                  ///< from 1
   std::string text;                ///< of a scalar
-  std::vector<YamlNode> items;     ///< of a sequence
-  std::vector<YamlEntry> entries;  ///< of a mapping, in the order of the file
+  std::vector<YamlNode> items;     ///< items of a sequence
+  std::vector<YamlEntry> entries;  ///< entries of a mapping, in the order of the file
 
   bool is_null() const noexcept;
-  /// Returns the value of that key in a mapping, or null. Linear.
+  /// Returns the value of that key in a mapping, or null. Takes linear time.
   const YamlNode* find(std::string_view key) const noexcept;
 };
 
@@ -44,11 +44,11 @@ LEAPP_EXPORT std::string describe(const YamlNode& node);
 /// Returns "file:line:column: ".
 LEAPP_EXPORT std::string position(const std::string& file, const YamlNode& node);
 
-/// Bounds on what a document may cost; a node takes about 100 bytes.
+/// Limits of a document; a node takes about 100 bytes.
 struct YamlLimits {
   std::size_t max_depth = 64;
   std::size_t max_nodes = 2'000'000;
-  std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one text or "[..]"
+  std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one string or "[..]"
 };
 
 /// Parses one document; aliases become copies, which count against the limits. Throws

@@ -1,7 +1,7 @@
-// Writes YAML lines in the layout bundles have had from the start.
+// Writes YAML lines in the layout that all bundles use.
 //
-// yaml-cpp's emitter would do, but for the indentation of lists and the choice of quotes, which it
-// does not let one set.
+// yaml-cpp's emitter does not allow its callers to set the indentation of lists and the choice of
+// quotes.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace leapp {
 
-/// Lines are appended in order; `indent` is the column of a line's key. Keys and texts are quoted
-/// where needed, values called "yaml" are taken as they are.
+/// Lines are appended in order; `indent` is the column of a line's key. Keys and strings are quoted
+/// if needed; arguments named "yaml" are written unchanged.
 class YamlWriter {
  public:
   std::string take() { return std::move(text_); }
 
   void blank_line() { text_ += '\n'; }
 
-  /// Writes "key:", whose value follows in deeper lines.
+  /// Writes "key:"; its value follows in lines with a deeper indentation.
   void open(std::size_t indent, std::string_view key);
 
   /// Writes "key: yaml".
@@ -30,7 +30,7 @@ class YamlWriter {
   /// Writes "key: text".
   void text_field(std::size_t indent, std::string_view key, std::string_view text);
 
-  /// Writes a value of any form: blocks, never flow lists, unless empty.
+  /// Writes a value of any form, as blocks; only empty lists use flow style.
   void metadata_field(std::size_t indent, std::string_view key, const Metadata& value);
 
   /// Writes "key: [a, b]"; `write_item(item)` appends one item.
@@ -58,7 +58,7 @@ class YamlWriter {
 
   void append(std::string_view yaml) { text_ += yaml; }
 
-  /// Makes the next field the first of a list's item: its line starts with "- ".
+  /// Marks the next field as the first of a list's item: its line starts with "- ".
   void start_item() { item_ = true; }
 
  private:

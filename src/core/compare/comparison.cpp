@@ -17,7 +17,7 @@ template <typename T>
 constexpr bool kIsComplex =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// Returns the number to show and to use for ranges.
+/// Returns the number for output and for ranges.
 template <typename T>
 double magnitude(T value) noexcept {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -31,7 +31,7 @@ double magnitude(T value) noexcept {
   }
 }
 
-/// Returns |a - b|; 64-bit integers are subtracted before they are rounded.
+/// Returns |a - b|; subtracts 64-bit integers before rounding.
 template <typename T>
 double distance(T a, T b) noexcept {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -70,7 +70,7 @@ bool is_finite(T value) noexcept {
   }
 }
 
-/// Returns whether two values, one of them not finite, are the same.
+/// Returns whether two values, of which at least one is not finite, are the same.
 template <typename T>
 bool same_non_finite(T a, T b) noexcept {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
@@ -83,8 +83,8 @@ bool same_non_finite(T a, T b) noexcept {
   }
 }
 
-/// Returns how many of a block's elements are finite and close. Uses no branches and the elements'
-/// own precision, so that it runs in vector registers.
+/// Returns the number of elements of a block that are finite and close. It has no branches and uses
+/// the elements' own precision, so it runs in vector registers.
 template <typename T>
 std::int64_t count_close(const T* traced, const T* exported, std::int64_t count,
                          const Tolerance& tolerance) noexcept {
@@ -147,7 +147,7 @@ SideSummary summarise(const ConstTensorView& view) {
   return side;
 }
 
-/// Returns the value at that rank of a sample, interpolated between neighbours.
+/// Returns the value at a rank of a sample, interpolated between neighbours.
 double percentile(std::vector<double>& sample, double rank) {
   const double place = rank * static_cast<double>(sample.size() - 1);
   const auto below = static_cast<std::ptrdiff_t>(place);

@@ -47,14 +47,14 @@ BoundPolicy::BoundPolicy(const std::filesystem::path& bundle, const Robot& robot
 
 RobotBinding BoundPolicy::bind_all(const Robot& robot) const {
   require(manager_.device() == "cpu", Code::kControllerOptions,
-          "a controller needs its values on the CPU; let each node run with provider cpu");
+          "a controller needs its values on the CPU; set the provider of every node to cpu");
   RobotBinding binding = bind(manager_.bundle(), robot);
   require_bound(binding, manager_.bundle(), robot);
   return binding;
 }
 
 /// Finds the memory of the ports. A worker reads the manager's inputs while the next ones are
-/// gathered, so those have memory of their own.
+/// gathered, so those have separate memory.
 void BoundPolicy::find_ports() {
   for (const PortBinding& port : binding_.inputs) {
     input_ports_.push_back(manager_.input_port(port.port));
@@ -80,7 +80,7 @@ void BoundPolicy::start() {
 void BoundPolicy::restart() noexcept {
   if (runner_.phase() == PolicyRunner::Phase::kDone) (void)runner_.take();
   result_ = {};
-  // Cannot fail: nobody else has the manager, and the worker is idle.
+  // Cannot fail: no other thread uses the manager, and the worker is idle.
   [[maybe_unused]] const Result<void> reset = manager_.reset_state();
 }
 
@@ -100,7 +100,7 @@ StepOutcome BoundPolicy::tick(const TickPlan& plan, TickState& state, SignalMemo
   const bool good = result.kind == PolicyResult::Kind::kGood && !outcome.discard;
   result_ = good ? result.outputs : std::span<const void* const>();
   if (outcome.discard) {
-    // Cannot fail: nobody else has the manager, and the worker is idle.
+    // Cannot fail: no other thread uses the manager, and the worker is idle.
     [[maybe_unused]] const Result<void> undone = manager_.undo_tick();
   } else if (recorder != nullptr && good) {
     record_ports(*recorder, index, requested, now);
@@ -109,7 +109,7 @@ StepOutcome BoundPolicy::tick(const TickPlan& plan, TickState& state, SignalMemo
   return outcome;
 }
 
-/// Looks at the worker, once a tick.
+/// Reads the worker's phase, once per tick.
 PolicyResult BoundPolicy::poll_worker() noexcept {
   const PolicyRunner::Phase phase = runner_.phase();
   if (phase == PolicyRunner::Phase::kDone) return take_result();

@@ -1,7 +1,7 @@
-// A bundle on a robot, with what runs it: engine, worker, and the memory between them and a tick.
+// A bundle on a robot with its engine, its worker, and the memory between them and a tick.
 //
-// The shell around the pure functions of step.h, for one policy. Controller has one, Supervisor has
-// several. Everything is for the thread of update().
+// It connects the pure functions of step.h with an engine, for one policy. Controller has one,
+// Supervisor has several. Only the thread of update() may use it.
 #pragma once
 
 #include <chrono>
@@ -23,37 +23,38 @@
 
 namespace leapp {
 
-/// Throws Error (LP651, LP653) unless robot and options make sense. Returns the options with a
+/// Throws Error (LP651, LP653) unless robot and options are valid. Returns the options with a
 /// clock.
 ControllerOptions checked(const Robot& robot, ControllerOptions options);
 
 class BoundPolicy {
  public:
-  /// Loads a bundle and binds it to the robot. Throws what Controller throws. A worker's thread
-  /// begins here.
+  /// Loads a bundle and binds it to the robot. Throws the errors of Controller. Starts the worker's
+  /// thread.
   BoundPolicy(const std::filesystem::path& bundle, const Robot& robot,
               const ControllerOptions& options);
 
   const Bundle& bundle() const noexcept { return manager_.bundle(); }
   const RobotBinding& binding() const noexcept { return binding_; }
 
-  /// Waits until no request is under way. Not for real time.
+  /// Waits until no request is in progress. Not for real time.
   void finish() noexcept { runner_.finish(); }
-  /// Waits, and makes the policy begin anew. Not for real time.
+  /// Waits, and resets the policy. Not for real time.
   void start();
-  /// Returns whether the worker runs the policy, so that restart() would have to wait.
+  /// Returns whether the worker is running the policy, so that restart() would have to wait.
   bool is_busy() const noexcept { return runner_.phase() == PolicyRunner::Phase::kRequested; }
   /// Sets the policy's state to its initial values, and drops a result. Only while not busy, after
   /// start(). Allocates nothing.
   void restart() noexcept;
 
-  /// One tick: gathers, runs the policy, sends. Records the ports as those of policy `index`.
+  /// Runs one tick: gathers inputs, runs the policy, sends outputs. Records the ports as those of
+  /// policy `index`.
   StepOutcome tick(const TickPlan& plan, TickState& state, SignalMemory& signals,
                    std::chrono::nanoseconds now, Recorder* recorder, std::size_t index) noexcept;
 
-  /// The outputs of the binding, if the last tick() had a good result, else nothing.
+  /// Returns the outputs of the binding if the last tick() had a good result, otherwise nothing.
   std::span<const void* const> result() const noexcept { return result_; }
-  /// The message of the most recent failed tick of the policy, or an empty string.
+  /// Returns the message of the policy's most recent failed tick, or an empty string.
   std::string_view failure() const noexcept {
     return failure_ ? failure_->message() : std::string_view();
   }
@@ -80,7 +81,7 @@ class BoundPolicy {
   std::vector<void*> input_memory_;
   std::vector<const void*> output_memory_;
   std::span<const void* const> result_;
-  PolicyRunner runner_;  // last: its thread uses the others
+  PolicyRunner runner_;  // last member: its thread uses the others
 };
 
 }  // namespace leapp

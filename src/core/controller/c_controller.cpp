@@ -14,7 +14,7 @@ namespace leapp::c {
 namespace {
 
 std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
-  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  constexpr double kMost = 1e9;  // 30 years, which fits into nanoseconds
   if (!(seconds >= 0 && seconds <= kMost)) {
     throw Error(Code::kControllerOptions,
                 std::string(what) + " must be a number of seconds from 0 to 10^9");

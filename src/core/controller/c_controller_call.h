@@ -1,4 +1,4 @@
-// What the C interfaces of Controller and Supervisor share.
+// Code that the C interfaces of Controller and Supervisor share.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace leapp::c {
 /// Throws Error (LP653).
 ControllerOptions controller_options(const leapp_controller_options* caller);
 
-/// Sets a sensor of either; the age is in seconds.
+/// Sets a sensor of a controller or supervisor; the age is in seconds.
 template <typename Loop>
 leapp_status set_sensor(Loop& loop, std::size_t sensor, const double* values, std::size_t count,
                         double age) noexcept {
@@ -32,7 +32,7 @@ leapp_status set_sensor(Loop& loop, std::size_t sensor, const double* values, st
   return set ? LEAPP_OK : fail(set.failure());
 }
 
-/// Copies as many counts as there is room for; those that the library does not know are 0.
+/// Copies as many counts as fit. Counts that the library does not know are 0.
 template <typename Counts>
 void copy_counts(const Counts& all, std::uint64_t* counts, std::size_t room) noexcept {
   for (std::size_t i = 0; i < room; ++i) counts[i] = i < all.size() ? all[i] : 0;

@@ -8,7 +8,7 @@ namespace leapp {
 
 using std::chrono::nanoseconds;
 
-/// The shell around step.h: clock, engine, worker and recording.
+/// Connects step.h with clock, engine, worker and recording.
 class Controller::Impl {
  public:
   Impl(const std::filesystem::path& path, const Robot& robot, ControllerOptions options)

@@ -1,4 +1,4 @@
-// Values of a port in its own memory, as doubles.
+// Access to the values of a port in its own memory, as doubles.
 #pragma once
 
 #include <cmath>
@@ -41,7 +41,7 @@ inline void load_step(const void* memory, DType dtype, const PortLayout& layout,
   }
 }
 
-/// Reads one element. Types that a robot's ports do not have are 0.
+/// Reads one element. Returns 0 for types that ports of a robot do not have.
 inline double load_value(const void* memory, DType dtype, std::size_t index) noexcept {
   switch (dtype) {
     case DType::kFloat32:
@@ -60,14 +60,14 @@ inline double load_value(const void* memory, DType dtype, std::size_t index) noe
   }
 }
 
-/// Returns whether all values are finite. One sum instead of a branch per value.
+/// Returns whether all values are finite. Uses one sum instead of a branch per value.
 inline bool are_finite(std::span<const double> values) noexcept {
   double sum = 0;
   for (const double value : values) sum += value * 0.0;
   return sum == 0.0;
 }
 
-/// Returns whether all values are finite numbers of a port of that type.
+/// Returns whether all values are finite in the port's type.
 inline bool are_finite_as(DType dtype, std::span<const double> values) noexcept {
   if (dtype != DType::kFloat32) return are_finite(values);
   constexpr double kRoundsToInfinity = 0x1.ffffffp127;  // half a step above the largest float

@@ -1,4 +1,4 @@
-// What happened, counted by kind, and the last entries in order.
+// Events, counted by kind, with the last entries in order.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace leapp {
 
-/// Allocates when it is made and in last(); nothing else does.
+/// Allocates only in the constructor and in last().
 template <typename Entry, std::size_t kKinds>
 class EventLog {
  public:
@@ -27,9 +27,9 @@ class EventLog {
 
   const std::array<std::uint64_t, kKinds>& counts() const noexcept { return counts_; }
   std::uint64_t total() const noexcept { return total_; }
-  /// Returns one of the last 256, counted from the first since clear().
+  /// Returns one of the last 256 events; `index` counts from the first event since clear().
   const Entry& at(std::uint64_t index) const noexcept { return last_[index % kCapacity]; }
-  /// Returns the last ones, oldest first.
+  /// Returns the last events, oldest first.
   std::vector<Entry> last() const {
     std::vector<Entry> result;
     const std::uint64_t kept = std::min<std::uint64_t>(total_, kCapacity);

@@ -30,7 +30,7 @@ void HistoryRing::push(std::span<const double> sample) noexcept {
 }
 
 void HistoryRing::repeat() noexcept {
-  push({samples_.data() + newest_ * count_, count_});  // lies in another slot than the next
+  push({samples_.data() + newest_ * count_, count_});  // in a different slot than the next
 }
 
 void HistoryRing::write(std::size_t slot, std::span<const double> sample) noexcept {

@@ -1,4 +1,4 @@
-// The last samples of an input, so kept that the window a policy reads lies in one piece.
+// The last samples of an input, stored so that the window that a policy reads is contiguous.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace leapp {
 
-/// A ring of samples that is stored twice, half a length apart, so that the samples before the
-/// newest one are always contiguous. push() and the accessors allocate nothing.
+/// A ring buffer that stores each sample twice, half a length apart, so the samples before the
+/// newest one are always contiguous. push() and the accessors do not allocate.
 class HistoryRing {
  public:
   HistoryRing() = default;
   /// Creates a ring for `steps` samples of `count` elements, `stride` pushes apart.
   HistoryRing(const History& history, std::size_t steps, std::size_t count, std::size_t stride);
 
-  /// Forgets all samples.
+  /// Removes all samples.
   void clear() noexcept { filled_ = false; }
   bool empty() const noexcept { return !filled_; }
 
-  /// Adds a sample. The first one fills what was before it, unless the start is given.
+  /// Adds a sample. The first one also fills all earlier steps, unless the start is given.
   void push(std::span<const double> sample) noexcept;
 
   /// Adds the newest sample again. Not while empty().
@@ -37,8 +37,8 @@ class HistoryRing {
   std::size_t steps_ = 0;
   std::size_t count_ = 0;
   std::size_t stride_ = 1;
-  std::size_t slots_ = 0;   // samples that are kept
-  std::size_t newest_ = 0;  // slot of the newest, in the second half
+  std::size_t slots_ = 0;   // number of stored samples
+  std::size_t newest_ = 0;  // slot of the newest sample, in the second half
   bool newest_first_ = false;
   bool filled_ = false;
   std::optional<std::vector<double>> start_;

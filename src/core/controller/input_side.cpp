@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Takes a reading of an input into its `values`.
+/// Computes a reading of an input into its `values`.
 FillOutcome read(const InputPlan& plan, InputState& input, std::span<const SensorValues> sensors,
                  std::uint64_t tick, InterventionLog& log) noexcept {
   for (std::size_t i = 0; i < plan.sources.size(); ++i) {
@@ -49,7 +49,7 @@ nanoseconds oldest_of(const InputPlan& input, const TickState& state) noexcept {
   return oldest;
 }
 
-/// Adds the newest reading to a time axis; a reading that cannot be used leaves the one before.
+/// Adds the newest reading to a time axis. An unusable reading is replaced by the previous sample.
 void add_sample(const InputPlan& plan, InputState& input, nanoseconds age) noexcept {
   if (input.good) input.age = age;
   if (plan.max_age && input.age > *plan.max_age) {
@@ -82,7 +82,7 @@ void sample_histories(const TickPlan& plan, TickState& state,
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     const InputPlan& input = plan.inputs[i];
     if (input.every == 0 || (state.tick - state.began) % input.every != 0) continue;
-    if (!is_measured(input, state)) continue;  // stale: the policy does not run either
+    if (!is_measured(input, state)) continue;  // stale, so the policy does not run
     const FillOutcome outcome = read(input, state.inputs[i], sensors, state.tick, state.log);
     state.inputs[i].good = outcome == FillOutcome::kGood;
     if (outcome == FillOutcome::kStop) state.state = ControllerState::kStopped;

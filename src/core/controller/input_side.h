@@ -1,7 +1,7 @@
-// From the robot's sensors to the inputs of the policy: gathered by name, converted, checked.
+// From the robot's sensors to the inputs of the policy: gathers by name, converts and checks.
 //
-// Functions of a plan that write only into the state and the memory they are given. They allocate
-// nothing. docs/reference/controller.md numbers the rules (R..).
+// The functions take a plan and write only to the state and to memory that the caller provides.
+// They do not allocate. docs/reference/controller.md numbers the rules (R..).
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace leapp {
 
-/// Adds the step of the clock to every age, and notes which sensors were measured: R2, R3.
+/// Adds the clock's step to every age, and marks the sensors that were measured: R2, R3.
 void advance_time(TickState& state, std::span<const SensorValues> sensors,
                   std::chrono::nanoseconds clock) noexcept;
 
@@ -22,13 +22,13 @@ void sample_histories(const TickPlan& plan, TickState& state,
 /// Returns whether an input is too old or was never measured: R4.
 bool is_stale(const InputPlan& input, const TickState& state) noexcept;
 
-/// The same for any input; counts each.
+/// Returns whether any input is stale, and counts each.
 bool are_stale(const TickPlan& plan, TickState& state) noexcept;
 
 enum class FillOutcome { kGood, kBad, kStop };
 
-/// Writes what the policy reads to `memory`, one address for each input: R5, R6. Counts what it
-/// finds; after anything but kGood the policy must not run.
+/// Writes the inputs of the policy to `memory`, one address for each input: R5, R6. Counts its
+/// findings. If the result is not kGood, the policy must not run.
 FillOutcome fill_inputs(const TickPlan& plan, TickState& state,
                         std::span<const SensorValues> sensors,
                         std::span<void* const> memory) noexcept;

@@ -1,4 +1,4 @@
-// What a controller did against the policy's will: counts, and the last few with tick and port.
+// Interventions of a controller: counts, and the last ones with tick and port.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace leapp {
 
-/// add() allocates nothing.
+/// add() does not allocate.
 class InterventionLog : public EventLog<Intervention, kCauses> {
  public:
   void add(std::uint64_t tick, Cause cause, std::string_view port) noexcept {

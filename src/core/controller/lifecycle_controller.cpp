@@ -28,7 +28,7 @@ std::string interface_name(std::string pattern, const std::string& element) {
   return pattern.replace(at, 2, element);
 }
 
-/// Compares bits, so that a NaN that stays is not a change.
+/// Compares bits, so an unchanged NaN is not a change.
 bool is_same(double a, double b) noexcept {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
@@ -76,7 +76,7 @@ class LifecycleController::Impl {
     }
     state_handles_.assign(states.begin(), states.end());
     command_handles_.assign(commands.begin(), commands.end());
-    // What no output drives stays as it is.
+    // An element without an output keeps its value.
     for (const HandleRange& range : actuators_) {
       const std::span<double> values = controller_->actuator_values(range.signal);
       for (std::size_t i = 0; i < range.count; ++i) values[i] = *command_handles_[range.first + i];
@@ -141,12 +141,13 @@ class LifecycleController::Impl {
   std::vector<std::string> commands_;
 
  private:
-  /// A signal and where its elements are among the handles.
+  /// A signal, and the positions of its elements among the handles.
   struct HandleRange {
     std::size_t signal = 0;
     std::size_t first = 0;
     std::size_t count = 0;
-    std::optional<std::size_t> heartbeat = {};  // handle that changes with each measurement
+    std::optional<std::size_t> heartbeat =
+        {};  // handle of the interface that changes with each measurement
   };
   /// A sensor without interfaces, set by set_command().
   struct Received {
@@ -167,7 +168,7 @@ class LifecycleController::Impl {
         names.push_back(interface_name(pattern, element));
       }
       if (signal.heartbeat.empty()) continue;
-      // Sensors may share one: an interface is claimed once.
+      // Sensors may share an interface, but it is claimed only once.
       const auto known = std::find(names.begin(), names.end(), signal.heartbeat);
       ranges.back().heartbeat = static_cast<std::size_t>(known - names.begin());
       if (known == names.end()) names.push_back(signal.heartbeat);
@@ -178,7 +179,7 @@ class LifecycleController::Impl {
   std::vector<HandleRange> actuators_;
   std::vector<Received> received_;
   std::vector<double> beats_;  // last heartbeat of each sensor
-  bool first_ = true;          // no update() since activate()
+  bool first_ = true;          // no update() since activate() so far
   std::vector<const double*> state_handles_;
   std::vector<double*> command_handles_;
   bool active_ = false;
@@ -189,7 +190,7 @@ LifecycleController::~LifecycleController() = default;
 
 void LifecycleController::configure(const std::filesystem::path& bundle,
                                     const std::filesystem::path& robot, ControllerOptions options) {
-  impl_ = std::make_unique<Impl>();  // the old one lets go of its recording and its threads first
+  impl_ = std::make_unique<Impl>();  // first releases the recording and the threads of the old one
   try {
     impl_->configure(bundle, robot, std::move(options));
   } catch (...) {

@@ -1,4 +1,5 @@
-// What the writer and the reader of MCAP files share: magic, opcodes, little-endian numbers.
+// Constants and functions for writing and reading MCAP files: magic, opcodes, little-endian
+// numbers.
 #pragma once
 
 #include <bit>

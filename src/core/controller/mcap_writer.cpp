@@ -42,7 +42,7 @@ McapWriter::McapWriter(const std::filesystem::path& file) : file_(file) {
 McapWriter::~McapWriter() {
   try {
     close();
-  } catch (const std::bad_alloc&) {  // the chunks are there; the index is not
+  } catch (const std::bad_alloc&) {  // the chunks are complete; only the index is missing
   }
 }
 
@@ -54,7 +54,7 @@ void McapWriter::record(int opcode, const std::string& content) {
 
 std::uint16_t McapWriter::add_channel(const std::string& topic, const std::string& schema,
                                       const Names& metadata) {
-  const std::uint16_t id = ++channels_;  // a schema's id is that of its channel; 0 means none
+  const std::uint16_t id = ++channels_;  // the id of a schema is that of its channel; 0 means none
   std::string content;
   append(content, id);
   append_text(content, "leapp." + topic);
@@ -177,7 +177,7 @@ bool McapWriter::close() {
   record(mcap::kDataEnd, end);
   std::string footer;
   append(footer, write_summary());
-  append(footer, std::uint64_t{0});  // no offsets of the summary's groups
+  append(footer, std::uint64_t{0});  // no offsets for groups of the summary
   append(footer, std::uint32_t{0});  // no checksum
   record(mcap::kFooter, footer);
   file_.append(mcap::kMagic);

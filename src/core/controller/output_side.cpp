@@ -21,7 +21,7 @@ double measured_position(const TargetPlan& target, const TickState& state,
   return std::isfinite(position) ? position : kUnknown;
 }
 
-/// Sets the values that the rate counts from: those sent last, or else the measured pose.
+/// Sets the values from which the rate counts: those sent last, or else the measured pose.
 void find_start(const OutputPlan& plan, OutputState& output, const TickState& state,
                 std::span<const SensorValues> sensors) noexcept {
   for (std::size_t i = 0; i < output.start.size(); ++i) {
@@ -48,7 +48,7 @@ void send(const OutputPlan& plan, OutputState& output, Actuators actuators) noex
   output.from_other = false;
 }
 
-/// Computes what the result says in this tick, before blending and limits: R13.
+/// Computes the value of the result for this tick, before blending and limits: R13.
 void find_target(const TickPlan& plan, const OutputPlan& port, OutputState& output,
                  std::uint64_t since) noexcept {
   const std::size_t count = output.next.size();
@@ -73,14 +73,14 @@ void find_target(const TickPlan& plan, const OutputPlan& port, OutputState& outp
   }
 }
 
-/// Computes the fallback of an output. Returns false if there is none to send: R17.
+/// Computes the fallback of an output. Returns false if there is nothing to send: R17.
 bool find_fallback(const OutputPlan& plan, OutputState& output, const TickState& state,
                    std::span<const SensorValues> sensors) noexcept {
   const bool stopped = state.state == ControllerState::kStopped && plan.when_stopped.has_value();
   const Fallback& fallback = stopped ? *plan.when_stopped : plan.fallback;
   const auto* const numbers = std::get_if<std::vector<double>>(&fallback);
   const bool damps = std::holds_alternative<Damp>(fallback) && plan.role != Role::kOther;
-  if (numbers == nullptr && !damps) {  // hold: exactly what was sent last
+  if (numbers == nullptr && !damps) {  // hold: exactly the value sent last
     std::copy(output.sent.begin(), output.sent.end(), output.next.begin());
     return output.has_sent;
   }
@@ -122,7 +122,7 @@ bool load_result(const TickPlan& plan, TickState& state,
 void accept_result(TickState& state, std::uint64_t requested) noexcept {
   for (OutputState& output : state.outputs) {
     std::swap(output.incoming, output.chunk);
-    // With nothing sent before, a line to the target has nothing to start from but the target.
+    // If nothing was sent before, the line to the target starts at the target itself.
     const std::vector<double>& before = output.has_sent ? output.sent : output.chunk;
     std::copy_n(before.begin(), output.before.size(), output.before.begin());
   }
@@ -187,7 +187,8 @@ void send_measured(const TickPlan& plan, TickState& state, std::span<const Senso
     for (std::size_t i = 0; i < output.next.size(); ++i) {
       output.next[i] = measured_position(port.targets[i], state, sensors);
     }
-    if (can_send(port, output)) send(port, output, actuators);  // false if a joint is unknown
+    if (can_send(port, output))
+      send(port, output, actuators);  // false if a joint position is unknown
   }
 }
 

@@ -39,8 +39,9 @@ Result<void> PolicyRunner::run() noexcept {
   const Result<void> ticked = manager_.tick();
   if (!ticked || !guards_state_ || manager_.is_state_finite()) return ticked;
   if (const Result<void> undone = manager_.undo_tick(); !undone) return undone;
-  return Failure(Code::kNotFinite,
-                 "the policy's state became NaN or infinite; it is as it was before this tick");
+  return Failure(
+      Code::kNotFinite,
+      "the policy's state became NaN or infinite. It keeps its value from before this tick");
 }
 
 void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
@@ -51,7 +52,7 @@ void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
       result_ = run();
       phase_.store(Phase::kDone, std::memory_order_release);
     } else if (poll.count() > 0) {
-      // Being woken would take a system call in update().
+      // Waking it up would need a system call in update().
       std::this_thread::sleep_for(poll);
     }
   }

@@ -1,8 +1,8 @@
-// Runs the policy: at once, or in a thread of its own.
+// Runs the policy, either immediately or in a separate thread.
 //
-// One requester and one worker share one atomic. While it says idle or done the requester may touch
-// the manager, its inputs and its outputs; while it says requested they are the worker's. A tick
-// reads phase() once and acts on what it read.
+// One requester and one worker share one atomic. While its value is idle or done, the requester may
+// use the manager, its inputs and its outputs; while it is requested, only the worker may. A tick
+// reads phase() once and uses that value.
 #pragma once
 
 #include <atomic>
@@ -25,15 +25,15 @@ class PolicyRunner {
 
   Phase phase() const noexcept { return phase_.load(std::memory_order_acquire); }
 
-  /// Runs the policy on the inputs that lie in the manager. Only when idle. Without a worker it is
-  /// done on return.
+  /// Runs the policy on the inputs in the manager. Call it only when idle. Without a worker, the
+  /// phase is done on return.
   void request() noexcept;
 
-  /// Returns the result of the last request, and makes the runner idle. Only when done. A failure
-  /// with Code::kNotFinite leaves the policy's state as it was before that request.
+  /// Returns the result of the last request, and makes the runner idle. Call it only when done. A
+  /// failure with Code::kNotFinite leaves the policy's state as it was before that request.
   Result<void> take() noexcept;
 
-  /// Waits until no request is under way, and makes it idle. Not for real time.
+  /// Waits until no request is in progress, and makes the runner idle. Not for real time.
   void finish() noexcept;
 
  private:
@@ -44,7 +44,7 @@ class PolicyRunner {
   bool guards_state_;  // false for a policy whose initial state is not finite
   std::atomic<Phase> phase_{Phase::kIdle};
   Result<void> result_;  // guarded by phase_
-  std::thread worker_;   // last: it uses the others
+  std::thread worker_;   // last member: its thread uses the others
 };
 
 }  // namespace leapp

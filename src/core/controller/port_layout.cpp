@@ -23,7 +23,8 @@ std::string quaternion_letters(const std::vector<std::string>& names) {
 
 std::vector<std::string> names_of_axis(const ElementNames& names, std::size_t axis,
                                        std::size_t dimensions) {
-  const std::size_t first = dimensions - names.size();  // fewer entries describe the last ones
+  const std::size_t first =
+      dimensions - names.size();  // a shorter list describes the last dimensions
   if (axis < first) return {};
   const auto* const words = std::get_if<std::vector<std::string>>(&names[axis - first]);
   return words ? *words : std::vector<std::string>();
@@ -48,7 +49,7 @@ NamedLayout find_layout(const Port& port, const PortContract& contract) {
   NamedLayout found;
   const Shape dims = port.shape.empty() ? Shape{1} : port.shape;
   const ElementNames names = port.semantics.element_names.value_or(ElementNames{});
-  if (names.size() > dims.size()) return {{}, {}, "its element_names do not fit its shape"};
+  if (names.size() > dims.size()) return {{}, {}, "its element_names do not match its shape"};
   const std::size_t first = dims.size() - names.size();
   std::size_t element_axis = dims.size();
   std::size_t time_axis = dims.size();
@@ -63,7 +64,7 @@ NamedLayout find_layout(const Port& port, const PortContract& contract) {
       element_axis = axis;
     }
   }
-  if (element_axis == dims.size()) return {{}, {}, "it has a time axis and no elements"};
+  if (element_axis == dims.size()) return {{}, {}, "it has a time axis but no elements"};
   std::size_t stride = 1;
   for (std::size_t axis = dims.size(); axis-- > 0;) {
     const auto size = static_cast<std::size_t>(dims[axis]);
@@ -78,7 +79,7 @@ NamedLayout find_layout(const Port& port, const PortContract& contract) {
               {},
               "dimension " + std::to_string(axis) + " of its shape " + to_string(port.shape) +
                   " has " + std::to_string(size) +
-                  " entries beside the named ones; a TemporalAxis says what it runs over"};
+                  " entries without names; declare a time dimension as TemporalAxis"};
     }
     stride *= size;
   }
@@ -90,12 +91,13 @@ NamedLayout find_layout(const Port& port, const PortContract& contract) {
     found.fault = "it has " + std::to_string(found.names.size()) + " element names for " +
                   std::to_string(found.layout.elements) + " elements";
   } else if (!name_quaternion(found.names, contract.quaternion)) {
-    found.fault = "its element_names and its quaternion contradict each other";
+    found.fault = "its element_names and its quaternion order contradict each other";
   } else if (std::set<std::string>(found.names.begin(), found.names.end()).size() !=
              found.names.size()) {
-    found.fault = "an element name stands there twice";
+    found.fault = "an element name appears twice";
   } else if (port.dtype != DType::kFloat32 && port.dtype != DType::kFloat64) {
-    found.fault = "it is " + std::string(name_of(port.dtype)) + ", and a robot's numbers are not";
+    found.fault =
+        "it is " + std::string(name_of(port.dtype)) + ", but the values of a robot are not";
   }
   return found;
 }

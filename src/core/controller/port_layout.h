@@ -1,4 +1,4 @@
-// Where the named elements and the time steps of a port lie.
+// Positions of the named elements and time steps of a port in memory.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace leapp {
 
-/// The layout of a port and the names of its elements, those of a quaternion as qw, qx, qy, qz.
+/// The layout of a port and the names of its elements; those of a quaternion are qw, qx, qy, qz.
 struct NamedLayout {
   PortLayout layout;
   std::vector<std::string> names;  ///< empty without names
-  std::string fault;               ///< why no robot can be bound to it, or empty
+  std::string fault;               ///< why no robot can be bound to the port, or empty
 };
 
 NamedLayout find_layout(const Port& port, const PortContract& contract);

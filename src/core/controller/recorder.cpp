@@ -12,10 +12,10 @@
 namespace leapp {
 namespace {
 
-constexpr std::size_t kRingWords = std::size_t{1} << 19;  // 4 MiB: seconds of a busy loop
+constexpr std::size_t kRingWords = std::size_t{1} << 19;  // 4 MiB: several seconds of a fast loop
 constexpr std::size_t kHeaderWords = 3;
-constexpr std::uint64_t kNone = ~std::uint64_t{0};  // no port, no rule
-/// What an event is about: its first word.
+constexpr std::uint64_t kNone = ~std::uint64_t{0};  // neither port nor rule
+/// The subject of an event: its first word.
 enum class About : std::uint64_t { kStart, kIntervention, kSwitch };
 constexpr std::size_t kEventWords = 4;
 
@@ -39,7 +39,7 @@ std::string schema_of(const std::vector<std::string>& elements) {
 template <typename T>
 void append_number(std::string& json, T number) {
   if (!std::isfinite(number)) {
-    json += "null";  // JSON has no word for it
+    json += "null";  // JSON cannot express it
     return;
   }
   std::array<char, 32> text{};
@@ -187,7 +187,7 @@ void Recorder::switched(std::chrono::nanoseconds now, const SwitchRecord& record
 
 void Recorder::work() noexcept {
   constexpr auto kPause = std::chrono::milliseconds(5);
-  constexpr int kPausesToFlush = 200;  // a second: what a crash may cost
+  constexpr int kPausesToFlush = 200;  // one second, which a crash may lose
   try {
     for (int pauses = 0; !end_.load(std::memory_order_acquire); ++pauses) {
       write_all();
@@ -202,17 +202,17 @@ void Recorder::work() noexcept {
   }
 }
 
-// The file stays as far as it came; what comes from now on is counted as dropped.
+// The file keeps its content; everything after this is counted as dropped.
 void Recorder::give_up(const std::string& why) noexcept {
   written_.store(writer_.written(), std::memory_order_relaxed);
   failed_.store(true, std::memory_order_release);
   try {
     log(LogLevel::kError, Code::kRecording,
-        file_ + ": the recording ended early: " + why + ". It keeps " +
+        file_ + ": the recording stopped early: " + why + ". It contains " +
             std::to_string(writer_.written()) +
             " messages; later ones are dropped. Free space, or record to another disk, and start "
             "again");
-  } catch (const std::exception&) {  // no memory for a message: dropped() still counts
+  } catch (const std::exception&) {  // no memory for a message; dropped() still counts it
   }
 }
 

@@ -1,8 +1,9 @@
 // Records every signal and port of a controller to an MCAP file, without disturbing its tick.
 //
-// The thread of update() copies values into a ring; a thread of the recorder's turns them into JSON
-// and writes them. Values that find the ring full are dropped and counted. So are all values from
-// the moment on that the file cannot be written, as on a full disk; the log says why.
+// The thread of update() copies values to a ring buffer; the recorder's thread converts them to
+// JSON and writes them. Values that do not fit into the ring buffer are dropped and counted. After
+// a write failure, for example on a full disk, all values are counted as dropped; the log has the
+// reason.
 #pragma once
 
 #include <array>
@@ -24,15 +25,15 @@ namespace leapp {
 
 /// A policy whose ports are recorded.
 struct RecordedPolicy {
-  std::string name;  ///< empty for the one of a Controller
+  std::string name;  ///< empty for the policy of a Controller
   const Bundle& bundle;
   const RobotBinding& binding;
 };
 
 /// Topics: /sensors/NAME and /actuators/NAME in every tick of the loop, /ports/NODE/PORT when the
-/// policy ran, /controller for what happened. A message is {"tick": 12, "values": {"hip": 0.1}},
-/// or with a list where elements have no names. With a supervisor, ports are
-/// /policies/NAME/ports/NODE/PORT, and events name the policy.
+/// policy ran, /controller for events. A message is {"tick": 12, "values": {"hip": 0.1}}, with a
+/// list if elements have no names. With a supervisor, ports are /policies/NAME/ports/NODE/PORT, and
+/// events name the policy.
 class Recorder {
  public:
   /// Throws Error (LP655).
@@ -42,7 +43,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // For the thread of update(): nothing allocates, waits or calls the system, started() aside.
+  // For the thread of update(): except started(), no function allocates, waits or makes a system
+  // call.
   void started(std::chrono::nanoseconds now);
   void signals(std::uint64_t tick, std::chrono::nanoseconds now,
                std::span<const SensorValues> sensors,
@@ -60,13 +62,13 @@ class Recorder {
                      std::uint64_t first) noexcept;
   void switched(std::chrono::nanoseconds now, const SwitchRecord& record) noexcept;
 
-  /// How many messages are not in the file and will not be.
+  /// Returns the number of messages that are not in the file and never will be.
   std::uint64_t dropped() const noexcept;
 
  private:
   struct Channel {
     std::uint16_t id = 0;
-    bool single = false;              // float32: fewer digits give the same value
+    bool single = false;              // float32: fewer digits are enough
     std::vector<std::string> quoted;  // names of the elements, as JSON; empty for a list
   };
 
@@ -87,11 +89,11 @@ class Recorder {
   void give_up(const std::string& why) noexcept;
   void write_event(std::uint64_t time);
 
-  /// Where the ports of a policy are among the channels, and their names for events.
+  /// Positions of a policy's ports among the channels, and their names for events.
   struct PolicyChannels {
     std::string name;
     std::size_t inputs = 0, outputs = 0;
-    std::vector<std::string> ports;  // of both sides
+    std::vector<std::string> ports;  // inputs and outputs
   };
 
   McapWriter writer_;
@@ -99,15 +101,15 @@ class Recorder {
   std::vector<Channel> channels_;
   std::size_t events_ = 0, sensors_ = 0, actuators_ = 0;
   std::vector<PolicyChannels> policies_;
-  std::atomic<std::int64_t> origin_{0};  // from the controller's clock to 1970
+  std::atomic<std::int64_t> origin_{0};  // from the controller's clock to the time since 1970
   std::string file_;
-  std::atomic<std::uint64_t> refused_{0};   // found the ring full, or the recording ended
+  std::atomic<std::uint64_t> refused_{0};   // the ring buffer was full, or the recording has ended
   std::atomic<std::uint64_t> accepted_{0};  // by the ring
-  std::atomic<std::uint64_t> written_{0};   // of these; final once failed_ is set
+  std::atomic<std::uint64_t> written_{0};   // failures; final once failed_ is set
   std::atomic<bool> failed_{false};
   std::atomic<bool> end_{false};
   std::string json_;
-  std::thread worker_;  // last: it uses the others
+  std::thread worker_;  // last member: it uses the others
 };
 
 }  // namespace leapp

@@ -35,7 +35,7 @@ class RobotReader {
     Robot robot;
     const YamlNode* const rate = root.find("rate");
     if (rate == nullptr)
-      yaml_.fail(root, "'rate' is missing: how many times a second the loop runs");
+      yaml_.fail(root, "'rate' is missing: the frequency of the control loop, in Hz");
     robot.rate = yaml_.number(*rate);
     if (!(robot.rate > 0) || !std::isfinite(robot.rate)) {
       yaml_.fail(*rate, "the rate of the loop must be positive, found " + describe(*rate));
@@ -81,7 +81,8 @@ class RobotReader {
     if (const YamlNode* const names = node.find("interfaces")) {
       signal.interfaces = yaml_.text(*names);
       if (signal.interfaces.find("{}") == std::string::npos) {
-        yaml_.fail(*names, "expected {} where an element's name goes, found " + describe(*names));
+        yaml_.fail(*names, "expected {} as the placeholder for an element's name, found " +
+                               describe(*names));
       }
     }
     if (const YamlNode* const beat = node.find("heartbeat")) signal.heartbeat = yaml_.text(*beat);
@@ -113,7 +114,7 @@ void check_names(const std::vector<std::string>& names, const std::string& what)
   for (const std::string& name : names) {
     require(!name.empty(), Code::kRobotFile, what + ": a name must not be empty");
     require(seen.insert(name).second, Code::kRobotFile,
-            what + ": " + quote_for_message(name) + " stands there twice");
+            what + ": " + quote_for_message(name) + " appears twice");
   }
 }
 
@@ -126,14 +127,14 @@ void check_signals(const std::vector<Signal>& signals, const std::string& side) 
     require(!signal.elements.empty(), Code::kRobotFile, what + " has no elements");
     check_names(signal.elements, what);
     require(!signal.quaternion || signal.elements.size() >= 4, Code::kRobotFile,
-            what + " has a quaternion and fewer than four elements");
+            what + " has a quaternion but fewer than four elements");
     std::vector<std::string> elements = signal.elements;
     require(name_quaternion(elements, signal.quaternion), Code::kRobotFile,
             what +
                 ": its quaternion and the names of its last four elements contradict each other. "
                 "The policy would read a wrong attitude; correct one of them.");
     require(signal.heartbeat.empty() || side == "sensor", Code::kRobotFile,
-            what + " has a heartbeat; only sensors have one");
+            what + " has a heartbeat, but only sensors can have one");
   }
   check_names(names, side + "s");
 }

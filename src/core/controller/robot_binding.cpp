@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-/// The names of a signal's elements, those of a quaternion as qw, qx, qy, qz.
+/// Returns the names of a signal's elements; those of a quaternion are qw, qx, qy, qz.
 std::vector<std::string> names_of_elements(const Signal& signal) {
   std::vector<std::string> names = signal.elements;
   name_quaternion(names, signal.quaternion);
@@ -32,23 +32,26 @@ class SideBinder {
     bound.kind = port.semantics.kind.value_or("");
     bound.contract = contract_of(port);
     for (const std::string& key : bound.contract.not_understood) {
-      bound.remarks.push_back("its '" + key + "' has not the form of the contract: passed over");
+      bound.remarks.push_back("its '" + key +
+                              "' is not in the form of the contract and is ignored");
     }
     NamedLayout found = find_layout(port, bound.contract);
     bound.layout = found.layout;
     bound.elements = std::move(found.names);
     const std::vector<std::size_t> candidates = candidates_of(bound);
-    // Gains and default poses come out for whoever wants them; targets must reach a motor.
+    // Gains and default poses are optional outputs; targets must reach an actuator.
     if (!inputs_ && !bound.kind.starts_with("target/") && candidates.empty()) {
       bound.remarks.push_back(
           (bound.kind.empty() ? std::string("has no kind") : missing_signal(bound)) +
-          ": it is put out, and goes to no actuator");
+          ": the policy computes it, but no actuator receives it");
       return bound;
     }
     if (!found.fault.empty()) {
       fail(bound, found.fault);
     } else if (bound.kind.empty() && candidates.empty()) {
-      fail(bound, "it has no kind, so that no sensor can be told to be meant");
+      fail(bound,
+           "it has no kind, so no sensor can be matched to it. Set its kind, or list the port in "
+           "'ports' of a sensor");
     } else if (candidates.empty()) {
       fail(bound, missing_signal(bound));
     } else {
@@ -77,7 +80,8 @@ class SideBinder {
     return text;
   }
 
-  /// Signals that may hold the port's elements: those that name it, or else those of its kind.
+  /// Returns the signals that may contain the port's elements: those that list it in 'ports', or
+  /// else those of its kind.
   std::vector<std::size_t> candidates_of(const PortBinding& bound) const {
     std::vector<std::size_t> of_kind;
     std::vector<std::size_t> named;
@@ -115,7 +119,7 @@ class SideBinder {
       if (found.size() == 1) sources.push_back(found[0]);
     }
     if (!missing.empty()) {
-      return fail(bound, std::string("no ") + side() + " of its kind has its elements " + missing);
+      return fail(bound, std::string("no ") + side() + " of its kind has the elements " + missing);
     }
     bound.sources = std::move(sources);
     convert(bound);
@@ -126,9 +130,9 @@ class SideBinder {
     const bool named =
         std::find(signal.ports.begin(), signal.ports.end(), bound.port) != signal.ports.end();
     if (!named || candidates.size() != 1) {
-      return fail(bound, std::string("it has no element_names, so that their order is not known; "
-                                     "name them, or list the port in 'ports' of a ") +
-                             side() + " that has the same order");
+      return fail(bound, std::string("it has no element_names, so the order of its elements is "
+                                     "unknown. Name them, or list the port in 'ports' of a ") +
+                             side() + " with the same order");
     }
     if (signal.elements.size() != bound.layout.elements) {
       return fail(bound, "it has " + std::to_string(bound.layout.elements) + " elements, " +
@@ -137,7 +141,7 @@ class SideBinder {
     for (std::size_t i = 0; i < signal.elements.size(); ++i) {
       bound.sources.push_back({candidates.front(), i, 1});
     }
-    bound.remarks.push_back("has no element_names: takes those of " + signal.name +
+    bound.remarks.push_back("has no element_names and uses those of " + signal.name +
                             " in their order");
     convert(bound);
   }
@@ -152,17 +156,17 @@ class SideBinder {
         if (!factor) {
           bound.sources.clear();
           return fail(bound, "its unit " + quote_for_message(*bound.contract.unit) +
-                                 " cannot be had from " + quote_for_message(*signal.unit) + " of " +
-                                 signal.name);
+                                 " cannot be converted from " + quote_for_message(*signal.unit) +
+                                 " of " + signal.name);
         }
         source.factor = *factor;
       } else if (first && (signal.unit || bound.contract.unit)) {
         bound.remarks.push_back("only " + (signal.unit ? signal.name : bound.port) +
-                                " says its unit: nothing is converted");
+                                " has a unit: nothing is converted");
       }
       if (first && signal.frame.has_value() != bound.contract.frame.has_value()) {
         bound.remarks.push_back("only " + (signal.frame ? signal.name : bound.port) +
-                                " says its frame");
+                                " has a frame");
       }
     }
   }
@@ -173,7 +177,7 @@ class SideBinder {
   std::vector<std::vector<std::string>> names_;
 };
 
-/// Two outputs may not drive one element of an actuator.
+/// Reports two outputs that drive the same element of an actuator.
 void find_doubled(const Robot& robot, RobotBinding& binding) {
   std::vector<std::vector<const PortBinding*>> drivers;
   for (const Signal& signal : robot.actuators) {
@@ -184,9 +188,9 @@ void find_doubled(const Robot& robot, RobotBinding& binding) {
       const PortBinding*& driver = drivers[target.signal][target.element];
       if (driver != nullptr) {
         const Signal& signal = robot.actuators[target.signal];
-        binding.problems.push_back(output.port + " (" + output.kind + "): " + driver->port +
-                                   " drives " + quote_for_message(signal.elements[target.element]) +
-                                   " of " + signal.name + " as well");
+        binding.problems.push_back(
+            output.port + " (" + output.kind + "): " + driver->port + " also drives " +
+            quote_for_message(signal.elements[target.element]) + " of " + signal.name);
         break;
       }
       driver = &output;
@@ -212,11 +216,11 @@ void find_lacking(const GraphContract& contract, const Robot& robot, RobotBindin
   }
   for (const std::string& key : contract.not_understood) {
     binding.remarks.push_back("pipeline.configs." + key +
-                              " has not the form of the contract: passed over");
+                              " is not in the form of the contract and is ignored");
   }
   if (!contract.frequency) {
     binding.remarks.emplace_back(
-        "the bundle does not say its frequency: a controller must be told");
+        "the bundle has no frequency; set the frequency of the policy in the controller");
   }
 }
 
@@ -269,12 +273,12 @@ RobotBinding bind(const Bundle& bundle, const Robot& robot) {
 
 void require_bound(const RobotBinding& binding, const Bundle& bundle, const Robot& robot) {
   if (binding.problems.empty()) return;
-  std::string text = bundle.file.string() + ": the bundle and the robot do not fit each other:";
+  std::string text = bundle.file.string() + ": the bundle does not match the robot:";
   for (const std::string& problem : binding.problems) text += "\n- " + problem;
-  text += "\nthe bundle takes:" + list_of(binding.inputs);
-  text += "\nthe robot measures:" + list_of(robot.sensors);
-  text += "\nthe bundle puts out:" + list_of(binding.outputs);
-  text += "\nthe robot can be given:" + list_of(robot.actuators);
+  text += "\ninputs of the bundle:" + list_of(binding.inputs);
+  text += "\nsensors of the robot:" + list_of(robot.sensors);
+  text += "\noutputs of the bundle:" + list_of(binding.outputs);
+  text += "\nactuators of the robot:" + list_of(robot.actuators);
   throw Error(Code::kNotBound, text);
 }
 

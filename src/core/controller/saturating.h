@@ -1,4 +1,4 @@
-// Times that stay at the ends of what nanoseconds can count (292 years) instead of wrapping.
+// Times that saturate at the limits of 64-bit nanoseconds (292 years) instead of wrapping.
 #pragma once
 
 #include <chrono>

@@ -7,8 +7,8 @@
 
 namespace leapp {
 
-/// Ticks of the loop at `rate` Hz in that time, at least one. Throws Error (LP653) naming `what`
-/// unless it is a whole number of them.
+/// Returns the number of ticks of the loop at `rate` Hz in that time, at least one. Throws Error
+/// (LP653) with `what` if it is not a whole number.
 std::size_t ticks_in(double seconds, double rate, const std::string& what);
 
 /// Returns the number of ticks that last at least that time. At most 10^18.
@@ -22,7 +22,7 @@ struct Sampling {
 
 /// Returns the sampling for steps `period` ticks apart and a policy that runs every `decimation`
 /// ticks. One must be a multiple of the other, so that the newest sample is taken when the policy
-/// runs; otherwise throws Error (LP653) naming `what`.
+/// runs. Otherwise throws Error (LP653) with `what`.
 Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what);
 
 }  // namespace leapp

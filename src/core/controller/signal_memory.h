@@ -1,4 +1,4 @@
-// The memory that the program on a robot writes sensors to and reads actuators from, by index.
+// The values of sensors and actuators, which the program on a robot writes and reads by index.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 
 namespace leapp {
 
-/// Throws Error (LP652) with the names there are, unless there is a signal of that name. `side` is
-/// "sensor" or "actuator".
+/// Returns the index of a signal. Throws Error (LP652) with the existing names if there is no such
+/// signal. `side` is "sensor" or "actuator".
 std::size_t find_signal(const std::vector<Signal>& signals, std::string_view name,
                         const char* side);
 
@@ -33,7 +33,7 @@ class SignalMemory {
   std::span<double> sensor_values(std::size_t sensor) noexcept;
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 
-  /// Makes all values those of an earlier tick.
+  /// Marks all values as old, so that none counts as set in this tick.
   void end_tick() noexcept;
 
   std::vector<SensorValues> sensors;

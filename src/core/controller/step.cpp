@@ -9,7 +9,7 @@ bool is_due(const TickPlan& plan, const TickState& state) noexcept {
   return (state.tick - state.began) % plan.decimation == 0;
 }
 
-/// Makes the request of this tick the one whose result is waited for.
+/// Makes the request of this tick the one whose result is expected.
 void begin_request(TickState& state) noexcept {
   if (!state.asked) return;
   state.requested = state.tick;
@@ -17,15 +17,15 @@ void begin_request(TickState& state) noexcept {
   state.late = false;
 }
 
-/// A worker's result is late after the deadline; without one, after a period, and in any case when
-/// the policy is due again.
+/// Returns whether a worker's result is late: after the deadline or, without one, after a period or
+/// when the policy is due again.
 bool is_late(const TickPlan& plan, const TickState& state) noexcept {
   const std::chrono::nanoseconds waited = state.time - state.requested_at;
   if (plan.deadline) return waited >= *plan.deadline;
   return waited >= plan.period || is_due(plan, state);
 }
 
-/// Takes the policy's answer: R10, R11. Returns true if it must be discarded.
+/// Processes the policy's answer: R10, R11. Returns true if the result must be discarded.
 bool take(const TickPlan& plan, TickState& state, std::span<const SensorValues> sensors,
           const PolicyResult& result) noexcept {
   if (result.late) state.log.add(state.tick, Cause::kLate, {});

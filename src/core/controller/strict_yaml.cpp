@@ -40,7 +40,7 @@ double StrictYaml::number(const YamlNode& node) const {
 
 double StrictYaml::duration(const YamlNode& node) const {
   const double seconds = number(node);
-  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  constexpr double kMost = 1e9;  // 30 years, which fits into nanoseconds
   if (!(seconds >= 0 && seconds <= kMost)) {
     fail(node, "expected a number of seconds that is not negative, found " + describe(node));
   }
@@ -61,7 +61,7 @@ std::vector<std::string> StrictYaml::names(const YamlNode& node) const {
   for (const YamlNode& item : node.items) {
     names.push_back(text(item));
     if (!seen.insert(names.back()).second) {
-      fail(item, quote_for_message(names.back()) + " stands there twice");
+      fail(item, quote_for_message(names.back()) + " appears twice");
     }
   }
   return names;

@@ -1,4 +1,4 @@
-// Reads the values of a YAML file in which every key is known. Errors begin "file:line:column:".
+// Reads values of a YAML file whose keys are all known. Errors begin with "file:line:column:".
 #pragma once
 
 #include <initializer_list>
@@ -11,23 +11,23 @@
 
 namespace leapp {
 
-/// Checked look-ups in one file. Keeps a reference to its name. Each function throws Error with
-/// the code that it was made with.
+/// Checked look-ups in one file. Keeps a reference to the file's name. Each function throws Error
+/// with the code passed to the constructor.
 class StrictYaml {
  public:
   StrictYaml(const std::string& file, Code code) : file_(file), code_(code) {}
 
   [[noreturn]] void fail(const YamlNode& node, const std::string& what) const;
 
-  /// Throws unless the node is a mapping and has no other keys than these.
+  /// Throws unless the node is a mapping with no keys other than these.
   void expect_keys(const YamlNode& node, std::initializer_list<std::string_view> keys) const;
 
   double number(const YamlNode& node) const;
   /// Returns a finite number that is not negative.
   double duration(const YamlNode& node) const;
-  /// Returns text that is not empty.
+  /// Returns a string that is not empty.
   std::string text(const YamlNode& node) const;
-  /// Returns a list of names, each of which stands there once.
+  /// Returns a list of names without duplicates.
   std::vector<std::string> names(const YamlNode& node) const;
 
  private:

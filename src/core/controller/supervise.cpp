@@ -13,7 +13,7 @@ namespace {
 using Source = SwitchCondition::Source;
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-/// Judges one number: S4. A NaN is only good for an emergency stop.
+/// Tests one number: S4. NaN only meets a condition for an emergency stop.
 bool is_met(const RulePlan& rule, double value) noexcept {
   if (std::isnan(value)) return !rule.to;
   return value > rule.when.above || value < rule.when.below;
@@ -64,7 +64,7 @@ bool is_ready(const SupervisorPlan& plan, const SupervisorState& state,
   return true;
 }
 
-/// Notes what the active policy sent, in the units of the actuators.
+/// Stores what the active policy sent, in the units of the actuators.
 void save_sent(const SupervisorPlan& plan, SupervisorState& state) noexcept {
   const TickState& from = state.policies[state.active];
   for (std::size_t o = 0; o < from.outputs.size(); ++o) {
@@ -77,7 +77,7 @@ void save_sent(const SupervisorPlan& plan, SupervisorState& state) noexcept {
   }
 }
 
-/// Makes an output of the next policy continue from what was sent.
+/// Lets an output of the next policy continue from the values sent last.
 void load_sent(const OutputPlan& plan, OutputState& output, const SupervisorState& state) noexcept {
   output.has_sent = output.from_other = true;
   for (std::size_t i = 0; i < plan.targets.size(); ++i) {

@@ -102,7 +102,8 @@ class SupervisionReader {
     take("flag", Source::kFlag);
     take("sensor", Source::kSensor);
     take("port", Source::kPort);
-    if (sources != 1) yaml_.fail(node, "a condition is of one 'flag', 'sensor' or 'port'");
+    if (sources != 1)
+      yaml_.fail(node, "a condition needs exactly one of 'flag', 'sensor' and 'port'");
     if (const YamlNode* const element = node.find("element")) {
       condition.element = yaml_.text(*element);
     }
@@ -142,11 +143,12 @@ void check_policy(const Supervision& supervision, std::size_t index) {
   const SupervisedPolicy& policy = supervision.policies[index];
   const std::string what = "policy " + quote_for_message(policy.name);
   require_sense(!policy.name.empty(), "a policy needs a name");
-  require_sense(policy.name != kEmergencyStopName,
-                "a policy must not be called emergency_stop, as switches go there");
-  require_sense(policy.name.find('/') == std::string::npos, what + ": a name has no '/'");
+  require_sense(
+      policy.name != kEmergencyStopName,
+      "a policy must not be named emergency_stop, which is the target of an emergency stop");
+  require_sense(policy.name.find('/') == std::string::npos, what + ": a name must not contain '/'");
   for (std::size_t i = 0; i < index; ++i) {
-    require_sense(supervision.policies[i].name != policy.name, what + " stands there twice");
+    require_sense(supervision.policies[i].name != policy.name, what + " appears twice");
   }
   require_sense(!policy.bundle.empty(), what + " has no bundle");
   require_sense(!policy.frequency || (*policy.frequency > 0 && std::isfinite(*policy.frequency)),
@@ -157,14 +159,14 @@ void check_policy(const Supervision& supervision, std::size_t index) {
 
 void check_condition(const SwitchRule& rule, const std::string& what) {
   const SwitchCondition& when = rule.when;
-  require_sense(!when.name.empty(), what + ": the condition names nothing");
+  require_sense(!when.name.empty(), what + ": the condition is empty");
   require_sense(!when.above || std::isfinite(*when.above), what + ": 'above' must be finite");
   require_sense(!when.below || std::isfinite(*when.below), what + ": 'below' must be finite");
   const bool compares = when.above || when.below;
   switch (when.source) {
     case Source::kFlag:
       require_sense(!compares && when.element.empty(),
-                    what + ": a flag has neither 'element' nor 'above' nor 'below'");
+                    what + ": a flag takes no 'element', 'above' or 'below'");
       break;
     case Source::kSensor:
       require_sense(compares, what + ": a sensor needs 'above' or 'below'");
@@ -183,7 +185,7 @@ void check_switch(const Supervision& supervision, std::size_t index) {
                 what + ": there is no policy " + quote_for_message(rule.from));
   require_sense(rule.to == kEmergencyStopName || has_policy(supervision, rule.to),
                 what + ": there is no policy " + quote_for_message(rule.to));
-  require_sense(rule.from != rule.to, what + " leads from a policy to itself");
+  require_sense(rule.from != rule.to, what + " switches from a policy to itself");
   check_condition(rule, what);
 }
 
@@ -191,7 +193,7 @@ void check_fallback(const Supervision& supervision, std::size_t index) {
   const auto& [actuator, fallback] = supervision.fallback[index];
   const std::string what = "fallback of " + quote_for_message(actuator);
   for (std::size_t i = 0; i < index; ++i) {
-    require_sense(supervision.fallback[i].first != actuator, what + " stands there twice");
+    require_sense(supervision.fallback[i].first != actuator, what + " appears twice");
   }
   if (const auto* const numbers = std::get_if<std::vector<double>>(&fallback)) {
     require_sense(!numbers->empty(), what + " has no numbers");
@@ -223,7 +225,7 @@ Supervision parse_supervision(std::string_view yaml, const std::string& name) {
 }
 
 bool is_supervision(const std::filesystem::path& yaml) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  // a bundle may be long
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  // the name of a bundle may be long
   return parse_yaml(read_file(yaml, kMostBytes), yaml.string()).find("policies") != nullptr;
 }
 

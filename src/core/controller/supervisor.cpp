@@ -52,8 +52,8 @@ std::string_view name_of(SwitchEvent event) noexcept {
   return "";
 }
 
-/// The shell around supervise.h and step.h: clock, engines, workers, recording, and what other
-/// threads say.
+/// Connects supervise.h and step.h with clock, engines, workers, recording, and requests of other
+/// threads.
 class Supervisor::Impl {
  public:
   Impl(const Supervision& supervision, const Robot& robot, ControllerOptions options)
@@ -61,7 +61,7 @@ class Supervisor::Impl {
         robot_(robot),
         options_(leapp::checked(robot_, std::move(options))) {
     require(options_.blend_in.count() == 0, Code::kControllerOptions,
-            "a supervisor has its blend_in in its description, for each policy or for all");
+            "set blend_in in the description of the supervisor, for each policy or for all");
     std::vector<PolicyOnRobot> on_robot;
     for (const SupervisedPolicy& policy : supervision_.policies) add_policy(policy, on_robot);
     plan_ = make_supervisor_plan(supervision_, robot_, on_robot, options_);
@@ -139,7 +139,7 @@ class Supervisor::Impl {
     recorder_.emplace(options_.recording, robot_, recorded);
   }
 
-  /// Takes what other threads said since the last tick.
+  /// Collects the requests of other threads since the last tick.
   SupervisorInputs read_inputs() noexcept {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
       flags_now_[i] = flags_[i].load(std::memory_order_relaxed);
@@ -219,14 +219,15 @@ void Supervisor::stop() {
 
 Result<void> Supervisor::request(std::size_t policy) noexcept {
   if (policy >= impl_->policies_.size()) {
-    return Failure(Code::kSupervision, "there is no policy of that index; policy() has them");
+    return Failure(Code::kSupervision,
+                   "no policy has that index; use an index that policy() returned");
   }
   impl_->request_.store(policy, std::memory_order_relaxed);
   return {};
 }
 Result<void> Supervisor::set_flag(std::size_t flag, bool value) noexcept {
   if (flag >= impl_->flags_.size()) {
-    return Failure(Code::kSupervision, "there is no flag of that index; flag() has them");
+    return Failure(Code::kSupervision, "no flag has that index; use an index that flag() returned");
   }
   impl_->flags_[flag].store(value ? 1 : 0, std::memory_order_relaxed);
   return {};

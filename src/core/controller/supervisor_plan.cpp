@@ -25,7 +25,7 @@ Elements driven_by(const TickPlan& plan) {
   return elements;
 }
 
-/// Refuses policies of which one leaves an actuator as another one set it.
+/// Refuses policies that do not drive the same elements of the actuators.
 void require_same_elements(const SupervisorPlan& plan, const Supervision& supervision,
                            const Robot& robot) {
   const Elements first = driven_by(plan.policies[0]);
@@ -43,8 +43,8 @@ void require_same_elements(const SupervisorPlan& plan, const Supervision& superv
                     " does not drive " + quote_for_message(signal.elements[element]) +
                     " of actuator " + quote_for_message(signal.name) + ", and policy " +
                     quote_for_message(supervision.policies[missing ? 0 : p].name) +
-                    " does. After a switch it would keep a value that no policy is responsible "
-                    "for; export an output for it in both");
+                    " does. After a switch, the actuator would keep a value that no policy "
+                    "controls. Export an output for it in both");
   }
 }
 
@@ -55,7 +55,7 @@ std::size_t find_policy(const Supervision& supervision, const std::string& name)
   return static_cast<std::size_t>(found - supervision.policies.begin());
 }
 
-/// Narrows a condition to the element that it names.
+/// Restricts a condition to the element that it names.
 void choose_element(ConditionPlan& plan, const SwitchCondition& when,
                     const std::vector<std::string>& elements, const std::string& what) {
   if (when.element.empty()) return;
@@ -99,8 +99,8 @@ void find_port(ConditionPlan& plan, const SwitchCondition& when, const PolicyOnR
   require(port.dtype == DType::kBool ? !compares : number && compares, Code::kSupervision,
           what + ": " + quote_for_message(when.name) + " is of type " +
               std::string(name_of(port.dtype)) +
-              "; a condition takes a bool as it is, and compares float32, float64, int32 and int64 "
-              "with 'above' or 'below'");
+              "; a condition accepts a bool, or compares float32, float64, int32 and int64 with "
+              "'above' or 'below'");
   choose_element(plan, when, policy.binding.outputs[plan.index].elements, what);
 }
 
@@ -132,7 +132,7 @@ RulePlan make_rule(const Supervision& supervision, std::size_t index, const Robo
   return plan;
 }
 
-/// Returns the fallback of an actuator for these elements of it, in the unit of the port.
+/// Returns the fallback of an actuator for some of its elements, in the unit of the port.
 Fallback convert(const Fallback& fallback, const OutputPlan& output) {
   const auto* const numbers = std::get_if<std::vector<double>>(&fallback);
   if (numbers == nullptr) return fallback;
@@ -167,8 +167,7 @@ void add_fallback(SupervisorPlan& plan, const Robot& robot, std::span<const Poli
       driven = true;
       require(std::all_of(output.targets.begin(), output.targets.end(), drives), Code::kSupervision,
               what + ": " + output.name +
-                  " drives another actuator as well, and an output has one "
-                  "fallback");
+                  " also drives another actuator, but an output has only one fallback");
       if (std::holds_alternative<Damp>(fallback)) {
         require_damp(output, policies[p].binding.outputs[output.port].kind);
       }

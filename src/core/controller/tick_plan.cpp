@@ -15,7 +15,7 @@ namespace {
 using std::chrono::nanoseconds;
 using Role = OutputPlan::Role;
 
-/// Rounds to the nearest nanosecond; 292 years and more are all the same.
+/// Rounds to the nearest nanosecond; saturates at 292 years.
 nanoseconds to_nanoseconds(double ns) {
   constexpr double kMost = 9.2e18;
   return ns < kMost ? nanoseconds(std::llround(ns)) : nanoseconds::max();
@@ -26,12 +26,12 @@ double find_frequency(const Bundle& bundle, const ControllerOptions& options) {
   const auto declared = contract_of(bundle.pipeline).frequency;
   require(declared.has_value(), Code::kControllerOptions,
           bundle.file.string() +
-              ": the bundle does not say how often its policy runs; give the controller a "
-              "frequency, or export with GraphConfigs(frequency=..)");
+              ": the bundle has no frequency. Set the frequency of the policy in the controller, "
+              "or export with GraphConfigs(frequency=..)");
   return *declared;
 }
 
-/// Narrows the limits of a command to the ranges that the bundle states.
+/// Narrows the limits of a command to the ranges in the bundle.
 void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphContract& contract) {
   if (!port.kind.starts_with("command/")) return;
   for (const CommandRange& range : contract.command_ranges) {
@@ -41,16 +41,15 @@ void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphCont
   }
 }
 
-/// Refuses a list of numbers for time steps: the last dimension is the time axis, and the numbers
-/// of a contract are for its entries.
+/// Refuses a list of numbers for time steps: if the last dimension is the time axis, the numbers of
+/// a contract would apply to its steps.
 void require_numbers_of_elements(const PortBinding& port) {
   if (port.layout.steps == 1 || port.layout.step_stride > port.layout.element_stride) return;
   const auto require_one = [&](const std::vector<double>& numbers, const char* key) {
-    require(
-        numbers.size() <= 1, Code::kNotBound,
-        port.port + ": '" + key +
-            "' has a number for each time step, which a controller cannot keep; give one number "
-            "for all elements, or export the time axis before the elements");
+    require(numbers.size() <= 1, Code::kNotBound,
+            port.port + ": '" + key +
+                "' has a number for each time step, which a controller cannot apply. Give one "
+                "number for all elements, or export the time axis before the elements");
   };
   const Limits limits = port.contract.limits.value_or(Limits{});
   for (const auto& numbers : {limits.lower, limits.upper, limits.rate}) {
@@ -116,7 +115,7 @@ std::optional<SensorElement> find_measured(const Robot& robot, const std::string
   return std::nullopt;
 }
 
-/// Throws unless each position that the output drives is measured.
+/// Throws unless every position that the output drives is measured.
 void require_measured(const OutputPlan& output, const char* purpose) {
   if (output.role != Role::kPosition) return;
   const bool measured =
@@ -161,7 +160,7 @@ OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robo
 
 void require_damp(const OutputPlan& output, const std::string& kind) {
   require(output.role != Role::kOther || kind == "kd", Code::kNotBound,
-          output.name + ": its fallback is damp, which has no meaning for " +
+          output.name + ": its fallback is damp, which is not defined for " +
               quote_for_message(kind) + "; give numbers, or hold");
   require_measured(output, "to damp");
 }

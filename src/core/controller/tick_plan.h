@@ -1,9 +1,8 @@
-// Everything about a bundle on a robot that does not change while it runs: which number of a sensor
-// goes to which element of an input, by which factor, within which limits, and the same for
-// outputs.
+// Everything about a bundle on a robot that does not change at run time: for each element of an
+// input, its sensor value, factor and limits, and the same for outputs.
 //
-// make_tick_plan() does all the look-ups by name once and throws for contracts and options that
-// make no sense. The tick (step.h) only follows indices. Plain values that own what they hold.
+// make_tick_plan() does all look-ups by name once, and throws for invalid contracts and options.
+// The tick (step.h) only uses indices. Plain values that own their members.
 #pragma once
 
 #include <chrono>
@@ -22,7 +21,7 @@
 
 namespace leapp {
 
-/// One number of a sensor, and what to multiply it with.
+/// One value of a sensor, and its factor.
 struct SensorElement {
   std::size_t sensor = 0;
   std::size_t element = 0;
@@ -34,7 +33,7 @@ struct InputPlan {
   DType dtype = DType::kFloat32;
   PortLayout layout;
   std::vector<SensorElement> sources;  ///< one for each element
-  std::vector<std::size_t> sensors;    ///< those that `sources` refer to, once each
+  std::vector<std::size_t> sensors;    ///< sensors in `sources`, once each
   std::optional<std::chrono::nanoseconds> max_age;
   Bounds bounds;
   std::size_t every = 0;   ///< ticks between two samples of the time axis; 0 without one
@@ -42,50 +41,50 @@ struct InputPlan {
   History history;
 };
 
-/// One number of an actuator that an output drives.
+/// One value of an actuator that an output drives.
 struct TargetPlan {
   std::size_t actuator = 0;
   std::size_t element = 0;
   double factor = 1;                      ///< from the actuator's unit to the port's
-  std::optional<SensorElement> measured;  ///< measures the position of the joint
+  std::optional<SensorElement> measured;  ///< the sensor that measures the joint's position
 };
 
 struct OutputPlan {
-  /// How `damp` treats an output.
+  /// Treatment of an output by `damp`.
   enum class Role : std::uint8_t { kOther, kPosition, kZeroWhenDamped };
 
   std::string name;      ///< "policy/action"
   std::size_t port = 0;  ///< index into RobotBinding::outputs
   DType dtype = DType::kFloat32;
   PortLayout layout;
-  std::size_t step_ticks = 1;  ///< ticks for each step of a chunk
+  std::size_t step_ticks = 1;  ///< ticks per step of a chunk
   Role role = Role::kOther;
   Fallback fallback = Hold{};
-  std::optional<Fallback> when_stopped = {};  ///< instead of it; a supervisor's common fallback
+  std::optional<Fallback> when_stopped = {};  ///< replaces it; a supervisor's common fallback
   std::vector<TargetPlan> targets;            ///< one for each element
   Bounds bounds;
 };
 
 struct TickPlan {
-  std::size_t decimation = 1;   ///< ticks of the loop for one of the policy
-  std::size_t blend_ticks = 0;  ///< ticks that blending in takes
+  std::size_t decimation = 1;   ///< ticks of the loop per tick of the policy
+  std::size_t blend_ticks = 0;  ///< duration of blending in, in ticks
   bool linear = false;
   bool worker = false;
-  std::chrono::nanoseconds period{0};                ///< of the policy
-  std::optional<std::chrono::nanoseconds> deadline;  ///< as given; a worker has the period without
-  std::vector<std::size_t> sensors;                  ///< number of elements of each sensor
-  std::vector<std::size_t> actuators;                ///< the same of each actuator
-  std::vector<InputPlan> inputs;                     ///< in the order of RobotBinding::inputs
-  std::vector<OutputPlan> outputs;                   ///< those that drive an actuator
+  std::chrono::nanoseconds period{0};  ///< period of the policy
+  std::optional<std::chrono::nanoseconds>
+      deadline;                        ///< as given; without a deadline, a worker has the period
+  std::vector<std::size_t> sensors;    ///< number of elements of each sensor
+  std::vector<std::size_t> actuators;  ///< the same of each actuator
+  std::vector<InputPlan> inputs;       ///< in the order of RobotBinding::inputs
+  std::vector<OutputPlan> outputs;     ///< those that drive an actuator
 };
 
-/// Throws Error (LP652) unless `damp` means something for that output, and can be computed.
+/// Throws Error (LP652) unless `damp` is defined for that output and can be computed.
 void require_damp(const OutputPlan& output, const std::string& kind);
 
-/// Plans a bundle on a robot, which `binding` joins without problems. Throws Error: LP652 if `damp`
+/// Plans a bundle on a robot, with a `binding` that has no problems. Throws Error: LP652 if `damp`
 /// or blending in needs a measured position that the robot does not have, or a contract has numbers
-/// for time steps, LP653 for rates and
-/// periods that do not divide each other.
+/// for time steps, LP653 for rates and periods that are not multiples of each other.
 TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBinding& binding,
                         const ControllerOptions& options);
 

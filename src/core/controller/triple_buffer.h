@@ -1,4 +1,4 @@
-// The newest values of one thread for another.
+// Passes the newest values from one thread to another.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace leapp {
 
-/// The newest values of one writer for one reader: the writer fills its own buffer and swaps it
-/// with the middle one, and the reader takes the middle one if it is new. Neither waits.
+/// The writer fills its own buffer and swaps it with the middle one; the reader takes the middle
+/// one if it is new. Neither waits.
 class TripleBuffer {
  public:
   explicit TripleBuffer(std::size_t count) : buffers_(3, std::vector<double>(count)) {}

@@ -6,7 +6,7 @@
 namespace leapp {
 namespace {
 
-/// One of them in units of the first of its group.
+/// One unit, expressed in the first unit of its group.
 struct Unit {
   std::string_view name;
   int group;

@@ -1,4 +1,4 @@
-// Units that ports and robots may differ in.
+// Units of ports and robots, and conversions between them.
 #pragma once
 
 #include <optional>

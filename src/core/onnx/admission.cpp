@@ -29,16 +29,16 @@ std::set<std::string, std::less<>>& added_domains() {
   return domains;
 }
 
-// "ai.onnx" is another way to write ONNX's own domain.
+// "ai.onnx" is an alias of ONNX's own domain.
 std::string plain_domain(std::string domain) {
   return domain == "ai.onnx" ? std::string() : domain;
 }
 
-/// A function or the main graph: what it holds itself, and what it calls.
+/// A function or the main graph: its own contents, and the functions that it calls.
 struct Body {
   std::uint64_t nodes = 0;
-  std::map<std::string, std::uint64_t> operators;  // "domain:type", how often
-  // Of all that is called, once that is known.
+  std::map<std::string, std::uint64_t> operators;  // "domain:type", with the number of uses
+  // Totals with all called functions, once they are known.
   bool open = false;
   bool known = false;
   std::uint64_t inlined = 0;
@@ -66,7 +66,7 @@ class Walk {
 
  private:
   void graph(pbf_reader in, std::uint64_t depth, Body& body) {
-    limit(depth, limits_.max_graph_depth, "graphs lie in nodes of graphs", "levels deep");
+    limit(depth, limits_.max_graph_depth, "its graphs are nested", "levels deep");
     while (in.next()) {
       if (is(in, field::graph::kNode)) {
         node(in.get_message(), depth, body);
@@ -148,7 +148,7 @@ class Walk {
     weigh(dims, type);
   }
 
-  // ONNX Runtime makes such a tensor dense: what counts is its whole shape.
+  // ONNX Runtime converts such a tensor to a dense one, so its whole shape counts.
   void sparse_tensor(pbf_reader in) {
     std::vector<std::int64_t> dims;
     std::int32_t type = 0;
@@ -196,13 +196,13 @@ class Walk {
       std::string known = "ONNX's own";
       for (const std::string& each : limits_.domains) known += ", " + each;
       damaged("it uses an operator of the domain " + quote_for_message(domain) +
-              ", which is not among those that are loaded (" + known +
+              ", which is not allowed (" + known +
               "); a program that trusts that domain calls leapp::allow_onnx_domain()");
     }
   }
 
-  // How deep a body calls, and how many nodes it has with the bodies of all it calls. The number of
-  // functions is bounded already, and with it how deep this recurses.
+  // The depth of calls below a body, and the number of its nodes with those of all called bodies.
+  // The number of functions is already limited, and with it the depth of this recursion.
   void settle(Body& body, const std::string& name) {
     if (body.known) return;
     if (body.open) damaged("its function " + quote_for_message(name) + " calls itself");
@@ -214,8 +214,7 @@ class Walk {
       settle(called->second, key);
       body.inlined = sum(body.inlined, product(count, called->second.inlined));
       body.depth = std::max(body.depth, called->second.depth + 1);
-      limit(body.inlined, limits_.max_nodes,
-            "with its functions in the place of their calls it has", "nodes");
+      limit(body.inlined, limits_.max_nodes, "after inlining its functions it has", "nodes");
       limit(body.depth, limits_.max_function_depth, "its functions call each other", "levels deep");
     }
     body.open = false;
@@ -255,7 +254,7 @@ void require_admissible(std::span<const std::byte> bytes, const std::string& nam
     Walk(limits).model(pbf_reader(view));
     return;
   } catch (const protozero::exception& error) {
-    why = std::string("the bytes do not follow its format (") + error.what() + ")";
+    why = std::string("the file is not valid ONNX (") + error.what() + ")";
   } catch (const Error& error) {
     why = error.text();
   }

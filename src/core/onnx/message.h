@@ -1,9 +1,9 @@
-// Reads the fields of one protobuf message, and keeps those it does not know.
+// Reads the fields of one protobuf message, and keeps unknown ones.
 //
 //   each_field(in, node.unread, [&] { return text(in, field::node::kName, node.name); });
 //
-// Each of the functions below reads the field that `in` stands at if it is the one that is meant,
-// and says whether it was. protozero throws where the bytes end too early.
+// Each function below reads the current field of `in` if it is the given one, and returns whether
+// it was. protozero throws if the bytes end too early.
 #pragma once
 
 #include <protozero/pbf_reader.hpp>
@@ -24,7 +24,7 @@ using protozero::pbf_wire_type;
   throw Error(Code::kBadModel, what);
 }
 
-/// Calls `read(tag)` for each field; what it does not take is kept verbatim.
+/// Calls `read(tag)` for each field. Fields that it does not read are kept unchanged.
 template <typename Read>
 void each_field(pbf_reader& in, std::string& unread, Read&& read) {
   data_view rest = in.data();

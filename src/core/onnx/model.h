@@ -1,4 +1,5 @@
-// An ONNX model as plain structs: what we write, and what we need of a model that we read.
+// An ONNX model as plain structs: everything that LEAPP writes, and the parts that it needs of a
+// model that it reads.
 //
 // Field names follow onnx.proto. A message keeps the fields that have no member here as bytes in
 // `unread`, so that reading and writing a model loses nothing. Copying a model copies no weight:
@@ -21,7 +22,7 @@
 
 namespace leapp::onnx {
 
-/// TensorProto.DataType. Values without a name here are kept as they are.
+/// TensorProto.DataType. Values without a name here are kept unchanged.
 enum class ElementType : std::int32_t {
   kUndefined = 0,
   kFloat = 1,
@@ -50,13 +51,13 @@ LEAPP_EXPORT std::optional<DType> dtype_of(ElementType type) noexcept;
 /// Returns "float32"; "ONNX type 8" for unknown types.
 LEAPP_EXPORT std::string text_of(ElementType type);
 
-/// Bytes that several owners share. `data` keeps alive what it points into.
+/// Bytes that several owners share. `data` keeps its memory alive.
 struct Bytes {
   std::shared_ptr<const std::byte> data;
   std::size_t size = 0;
 
   LEAPP_EXPORT static Bytes copy_of(const void* data, std::size_t size);
-  /// Bytes that somebody else keeps alive.
+  /// Bytes that another owner keeps alive.
   static Bytes borrowed(std::span<const std::byte> bytes) {
     return {std::shared_ptr<const std::byte>(std::shared_ptr<void>(), bytes.data()), bytes.size()};
   }
@@ -64,7 +65,7 @@ struct Bytes {
 
 /// Location of a tensor's elements outside the model file.
 struct ExternalData {
-  std::string location;  ///< relative to the model's folder
+  std::string location;  ///< relative to the model's directory
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
 };
@@ -75,7 +76,7 @@ struct Tensor {
   std::string name;
   ElementType type = ElementType::kUndefined;
   std::vector<std::int64_t> dims;
-  Bytes raw;                         ///< little-endian elements; empty when external or strings
+  Bytes raw;  ///< little-endian elements; empty for external data and strings
   std::vector<std::string> strings;  ///< elements of a string tensor
   std::optional<ExternalData> external;
   std::string doc_string;
@@ -85,12 +86,12 @@ struct Tensor {
 struct Graph;
 
 struct Attribute {
-  /// A graph is shared, never written after it was put here.
+  /// Graphs are shared and are not modified after they are stored here.
   using Value = std::variant<std::monostate, float, std::int64_t, std::string, Tensor,
                              std::shared_ptr<const Graph>, std::vector<float>,
                              std::vector<std::int64_t>, std::vector<std::string>>;
   std::string name;
-  Value value;  ///< monostate: a kind without a member here, whole in `unread`
+  Value value;  ///< monostate: a type without a member here; all of it is in `unread`
   std::string unread;
 };
 
@@ -98,7 +99,7 @@ struct Node {
   std::string op_type;
   std::string domain;
   std::string name;
-  std::vector<std::string> inputs;  ///< "" stands for an input left out
+  std::vector<std::string> inputs;  ///< "" is an omitted input
   std::vector<std::string> outputs;
   std::vector<Attribute> attributes;
   std::string doc_string;
@@ -106,7 +107,7 @@ struct Node {
   std::string unread;
 };
 
-/// A size, or the name of a size that is only known when running ("" when not even named).
+/// A size, or the name of a size that is known only at run time ("" for no name).
 using Dimension = std::variant<std::int64_t, std::string>;
 
 /// Returns "[batch, 4]", with "?" for a size without a name.
@@ -114,8 +115,8 @@ LEAPP_EXPORT std::string text_of(const std::vector<Dimension>& shape);
 
 struct ValueInfo {
   std::string name;
-  ElementType type = ElementType::kUndefined;   ///< kUndefined when it is not a tensor
-  std::optional<std::vector<Dimension>> shape;  ///< empty when the rank is unknown
+  ElementType type = ElementType::kUndefined;   ///< kUndefined if it is not a tensor
+  std::optional<std::vector<Dimension>> shape;  ///< empty if the rank is unknown
   std::string doc_string;
   std::string type_unread;  ///< a TypeProto that is not a dense tensor, as bytes
   std::string unread;
@@ -134,7 +135,7 @@ struct Graph {
 };
 
 struct Opset {
-  std::string domain;  ///< "" is ONNX's own
+  std::string domain;  ///< "" is ONNX's own domain
   std::int64_t version = 0;
 };
 
@@ -148,18 +149,17 @@ struct Model {
   std::string doc_string;
   Graph graph;
   Properties metadata;
-  std::string unread;  ///< functions among others
+  std::string unread;  ///< functions are an example
   bool has_functions = false;
 };
 
-/// Returns the version of ONNX's own operators; none where the model does not say.
+/// Returns the version of ONNX's own operators, or none if the model does not state it.
 LEAPP_EXPORT std::optional<std::int64_t> opset_of(const Model& model);
 
-/// Returns the inputs that must be fed: old files list their weights among the inputs.
+/// Returns the inputs that the caller must supply. Old files also list their weights as inputs.
 LEAPP_EXPORT std::vector<ValueInfo> fed_inputs(const Graph& graph);
 
-/// Returns the files that hold weights of a model, as it names them, also inside loops and
-/// branches.
+/// Returns the names of the files with weights of a model, including those of loops and branches.
 LEAPP_EXPORT std::set<std::string> external_locations(const Model& model);
 
 }  // namespace leapp::onnx

@@ -1,4 +1,4 @@
-// A file that is written from its beginning to its end.
+// A file that is written from beginning to end.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace leapp::onnx {
 
-/// Owns the stream. Every call throws Error(kIo), which names the file, when the system refuses.
+/// Owns the stream. Every call throws Error(kIo), which names the file, if the system reports an
+/// error.
 class OutputFile {
  public:
-  /// Replaces what is there.
+  /// Replaces an existing file.
   explicit OutputFile(std::filesystem::path path);
 
   void write(std::string_view bytes);
-  /// Closes the file. Must be called last: until then some data may not be written.
+  /// Closes the file. Must be the last call: until then some data may not be written.
   void close();
   std::uint64_t written() const noexcept { return written_; }
 

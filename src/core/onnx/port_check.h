@@ -1,4 +1,4 @@
-// Whether a model has a port as it is declared.
+// A check that a model has a declared port.
 #pragma once
 
 #include <string>

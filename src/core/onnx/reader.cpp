@@ -16,7 +16,7 @@ namespace {
 // Graphs contain nodes that contain graphs; no real model nests deeper than this.
 constexpr int kMaxDepth = 64;
 
-/// Reads one message. The bytes of fields it has no member for go to `unread`.
+/// Reads one message. Fields without a member go to `unread` as bytes.
 class Reader {
  public:
   Reader(const Bytes& file, int depth) : file_(file), depth_(depth) {
@@ -76,7 +76,7 @@ void choose_value(AttributeFields fields, Attribute& attribute) {
     case field::attribute::kTypeStrings:
       attribute.value = std::move(fields.strings);
       break;
-    default: {  // an unknown kind: its type must be kept together with its value
+    default: {  // an unknown type, which must be kept together with its value
       protozero::pbf_writer(attribute.unread).add_int32(field::attribute::kType, fields.type);
       break;
     }
@@ -253,7 +253,7 @@ Model Reader::model(pbf_reader in) const {
   return model;
 }
 
-/// Returns the file's bytes, owned by what is returned.
+/// Returns the file's bytes, which the result owns.
 Bytes whole_file(const std::filesystem::path& path) {
   constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
   const auto owner = std::make_shared<const std::string>(read_file(path, kNoLimit));
@@ -272,7 +272,7 @@ Model parse_model(const Bytes& bytes, const std::string& name) {
     const data_view view(reinterpret_cast<const char*>(bytes.data.get()), bytes.size);
     return Reader(bytes, 0).model(pbf_reader(view));
   } catch (const protozero::exception& error) {
-    refuse(std::string("the bytes do not follow its format (") + error.what() + ")");
+    refuse(std::string("the file is not valid ONNX (") + error.what() + ")");
   } catch (const Error& error) {
     refuse(error.text());
   }
@@ -291,15 +291,16 @@ void load_external_data(Model& model, const std::filesystem::path& folder) {
     const std::filesystem::path relative = std::filesystem::path(place.location).lexically_normal();
     require(relative.is_relative() && !relative.empty() && *relative.begin() != "..",
             Code::kBadModel,
-            "the weight '" + tensor.name + "' lies outside of the model's folder (" +
-                place.location + "), which is not allowed");
+            "the weight '" + tensor.name + "' is outside the model's directory (" + place.location +
+                "), which is not allowed");
     auto [entry, is_new] = files.try_emplace(place.location);
     if (is_new) entry->second = whole_file(folder / relative);
     const Bytes& file = entry->second;
     const std::uint64_t length = place.length != 0 ? place.length : file.size - place.offset;
     require(place.offset <= file.size && length <= file.size - place.offset, Code::kBadModel,
             "the weight '" + tensor.name + "' ends beyond the end of " +
-                (folder / relative).string() + ": the file is truncated or is another file");
+                (folder / relative).string() +
+                ": the file is truncated, or it is a different file");
     tensor.raw = {std::shared_ptr<const std::byte>(file.data, file.data.get() + place.offset),
                   length};
     tensor.external.reset();

@@ -1,5 +1,5 @@
-// Reads ONNX models. Everything is checked against the bytes that are there: a damaged or hostile
-// file ends in an Error, never in a crash.
+// Reads ONNX models. Everything is checked against the available bytes: a damaged or hostile file
+// causes an Error, never a crash.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace leapp::onnx {
 
-/// Reads a model out of memory; its tensors share `bytes`. `name` stands for it in errors, which
-/// are LP617. Weights that lie in another file stay where they are (Tensor::external).
+/// Reads a model out of memory; its tensors share `bytes`. `name` is its name in errors, which are
+/// LP617. Weights in other files are not read (Tensor::external).
 LEAPP_EXPORT Model parse_model(const Bytes& bytes, const std::string& name);
 
-/// Reads a model file into memory once; its tensors share that memory. Throws kNotFound or kIo
-/// when the file cannot be read.
+/// Reads a model file into memory once; its tensors share that memory. Throws kNotFound or kIo if
+/// the file cannot be read.
 LEAPP_EXPORT Model read_model(const std::filesystem::path& path);
 
-/// Replaces every external weight by its bytes, read from `folder`. Refuses locations that leave
-/// the folder and ranges that the file does not have.
+/// Replaces every external weight by its bytes, read from `folder`. Refuses locations outside the
+/// directory and ranges beyond the end of the file.
 LEAPP_EXPORT void load_external_data(Model& model, const std::filesystem::path& folder);
 
 }  // namespace leapp::onnx

@@ -15,7 +15,7 @@ Bytes pack(const std::vector<T>& values) {
   return Bytes::copy_of(values.data(), values.size() * sizeof(T));
 }
 
-/// Converts int32_data, which holds every type up to 32 bits, one element per number.
+/// Converts int32_data, which stores one element of any type up to 32 bits per number.
 Bytes narrow(const std::vector<std::int32_t>& values, std::size_t width) {
   std::string bytes;
   for (const std::int32_t value : values) {
@@ -28,7 +28,7 @@ std::uint64_t number_in(const std::string& value) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size()) {
-    damaged("an external weight has '" + value + "' for a number");
+    damaged("an external weight has '" + value + "', which is not a number");
   }
   return number;
 }

@@ -1,4 +1,4 @@
-// Reads one weight of an ONNX model, in whichever of the format's ways it is stored.
+// Reads one weight of an ONNX model, in any of the format's representations.
 #pragma once
 
 #include <protozero/pbf_reader.hpp>
@@ -7,11 +7,11 @@
 
 namespace leapp::onnx {
 
-/// Returns the tensor's elements share `file` where they are stored as they are; a weight in
-/// another file stays there (Tensor::external). Throws where bytes and shape do not agree.
+/// Returns the tensor. Its elements share `file` if they are stored as raw bytes; a weight in
+/// another file is not read (Tensor::external). Throws if bytes and shape disagree.
 Tensor read_tensor(protozero::pbf_reader in, const Bytes& file);
 
-/// Throws unless the tensor has as many bytes as its shape and type say.
+/// Throws unless the tensor has the number of bytes that its shape and type require.
 void check_size(const Tensor& tensor);
 
 }  // namespace leapp::onnx

@@ -19,13 +19,14 @@ using protozero::pbf_writer;
 using Sink = std::function<void(std::string_view)>;
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr std::size_t kSmallWeight = 1024;  // up to here alignment does not matter
+constexpr std::size_t kSmallWeight = 1024;  // alignment does not matter up to here
 
 void add_text(pbf_writer& out, field::Tag tag, const std::string& text) {
   if (!text.empty()) out.add_string(tag, text);
 }
 
-/// Writes a nested message, even if it is empty: a shape without dimensions differs from no shape.
+/// Writes a nested message, even if it is empty: a shape without dimensions differs from a missing
+/// shape.
 template <typename Fill>
 void add_message(pbf_writer& out, field::Tag tag, Fill&& fill) {
   std::string buffer;
@@ -221,7 +222,7 @@ std::uint64_t bytes_of(const std::vector<Tensor>& weights) {
   return total;
 }
 
-/// One weight as pieces: what precedes its bytes in the file, and the bytes themselves.
+/// One weight as pieces: the bytes before it in the file, and its own bytes.
 struct WeightPieces {
   std::string head;
   std::string_view raw;
@@ -241,8 +242,8 @@ WeightPieces pieces_of(const Tensor& tensor) {
   return {std::move(head), raw};
 }
 
-/// Returns the weight, padded by a doc string of spaces where that brings its bytes to a multiple
-/// of kAlignment: then they can be used where a file is mapped. `begin` is where it begins.
+/// Returns the weight, padded by a doc string of spaces if that aligns its bytes to a multiple of
+/// kAlignment, so that a mapped file can be used in place. `begin` is its position.
 WeightPieces aligned_pieces(const Tensor& tensor, std::uint64_t begin) {
   WeightPieces pieces = pieces_of(tensor);
   const bool says_something = tensor.doc_string.find_first_not_of(' ') != std::string::npos;
@@ -257,7 +258,7 @@ WeightPieces aligned_pieces(const Tensor& tensor, std::uint64_t begin) {
   return pieces;
 }
 
-/// The weights of a graph that begins at `begin`, and the length that the graph has then.
+/// The weights of a graph that begins at `begin`, and the resulting length of the graph.
 struct Layout {
   std::vector<WeightPieces> pieces;
   std::uint64_t length = 0;
@@ -273,8 +274,8 @@ Layout lay_out(const std::vector<Tensor>& weights, std::uint64_t body, std::uint
   return layout;
 }
 
-/// Pours the model into the sink. The graph's length is known before its weights are written, so
-/// no weight is ever copied.
+/// Writes the model to the sink. The graph's length is computed before its weights are written, so
+/// no weight is copied.
 void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& sink) {
   std::string head;
   pbf_writer out(head);
@@ -295,7 +296,7 @@ void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& si
 
   std::string body;
   write_graph_without_weights(model.graph, body);
-  // The length of the graph is written before it, and decides where it begins.
+  // The graph's length is written before it, and determines its position.
   Layout layout{.pieces = {}, .length = body.size() + bytes_of(weights)};
   std::size_t width = 0;
   for (int i = 0; i < 2 && prefix(field::model::kGraph, layout.length).size() != width; ++i) {
@@ -311,7 +312,7 @@ void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& si
   }
 }
 
-/// Weights with a place instead of bytes, and the file that has their bytes.
+/// The weights with a position instead of bytes, and the file that contains their bytes.
 struct MovedOut {
   std::vector<Tensor> placed;
   FileEntry file;
@@ -371,7 +372,7 @@ FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
 std::string serialize(const Model& model) {
   std::string whole;
   const std::uint64_t weights = bytes_of(model.graph.initializers);
-  whole.reserve(weights + weights / 64);  // and a little for the rest, so that it rarely moves
+  whole.reserve(weights + weights / 64);  // with some space for the rest, to avoid reallocation
   pour(model, model.graph.initializers, [&](std::string_view bytes) { whole += bytes; });
   return whole;
 }

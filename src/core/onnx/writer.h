@@ -1,4 +1,4 @@
-// Writes ONNX models. Weights go from their shared bytes straight into the file.
+// Writes ONNX models. Weights are written directly from their shared bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace leapp::onnx {
 
-/// Above this many bytes of weights they leave the model file: protobuf itself ends at 2 GB.
+/// Weights with more bytes than this are written to a separate file, because protobuf is limited to
+/// 2 GB.
 inline constexpr std::uint64_t kMaxInlineBytes = 1'500'000'000;
 
 struct WriteOptions {
@@ -20,13 +21,14 @@ struct WriteOptions {
   std::uint64_t max_inline_bytes = kMaxInlineBytes;
 };
 
-/// Returns the model as one string, weights inline. For models handed to an engine in memory.
+/// Returns the model as one string, with inline weights. For models that an engine loads from
+/// memory.
 LEAPP_EXPORT std::string serialize(const Model& model);
 
-/// Writes the model to `path` and, where needed, its weights to `path` + ".data", each aligned to
-/// 64 bytes so that engines can map them. Returns the files written, relative to the folder of
-/// `path`, the model first; their checksums are taken on the way (no MD5 of external data). Throws
-/// an Error of kind kIo that names the file.
+/// Writes the model to `path` and, if needed, its weights to `path` + ".data", each aligned to 64
+/// bytes so that engines can map them. Returns the written files, relative to the directory of
+/// `path`, the model first, with checksums (no MD5 of external data). Throws an Error of kind kIo
+/// that names the file.
 LEAPP_EXPORT std::vector<FileEntry> write_model(const Model& model,
                                                 const std::filesystem::path& path,
                                                 const WriteOptions& options = {});

@@ -20,7 +20,7 @@ Buffers::Buffers(const std::vector<PlannedValue>& values, std::shared_ptr<Device
   for (const PlannedValue& value : values) {
     const std::size_t bytes =
         static_cast<std::size_t>(element_count(value.shape)) * size_of(value.dtype);
-    // Every half on its own cache lines; an empty value still gets an address of its own.
+    // Every copy starts on its own cache line; an empty value still gets a unique address.
     const std::size_t stride = (bytes / kAlignment + 1) * kAlignment;
     offsets.push_back(total);
     sizes_.push_back(bytes);

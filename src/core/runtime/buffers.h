@@ -1,5 +1,5 @@
 // The memory of a plan's values: one aligned allocation, on the host or on a device, and a view of
-// every half of every value.
+// every copy of every value.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace leapp {
 
-/// Zero-filled at first. Movable; views point into memory that stays where it is.
+/// Initially zero. Movable; the memory keeps its address, so views stay valid.
 class Buffers {
  public:
   Buffers() = default;
@@ -27,7 +27,8 @@ class Buffers {
 
   std::size_t byte_size(std::size_t value) const noexcept { return sizes_[value]; }
 
-  /// Lets a value that is not doubled lie in the caller's memory; null puts it back into ours.
+  /// Places a value that is not doubled in the caller's memory; null moves it back to the own
+  /// memory.
   void place(std::size_t value, void* data) noexcept;
 
  private:
@@ -40,7 +41,7 @@ class Buffers {
   std::unique_ptr<std::byte[], Free> memory_;
   std::vector<std::array<TensorView, 2>> views_;
   std::vector<std::size_t> sizes_;
-  std::vector<std::byte*> own_;  // where the first half of a value lies in memory_
+  std::vector<std::byte*> own_;  // position of a value's first copy in memory_
 };
 
 }  // namespace leapp

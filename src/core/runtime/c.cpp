@@ -44,7 +44,7 @@ std::unique_ptr<leapp_manager> load(const char* yaml, const leapp::RuntimeOption
 
 leapp_status wrong_state_size() {
   return fail(
-      leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
+      leapp::Failure(Code::kPortShape, "the size must be the result of leapp_state_bytes()"));
 }
 
 }  // namespace
@@ -138,8 +138,8 @@ leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out,
     if (out != nullptr) put_struct(summary, out, size);
     if (!verification.compared()) {
       throw leapp::Error(Code::kNothingCompared,
-                         "the golden traces hold no value to compare with, so nothing is known "
-                         "about this machine");
+                         "the golden traces contain no value that can be compared, so this machine "
+                         "is not verified");
     }
     if (first == nullptr) return;
     throw leapp::Error(Code::kNotRepeated, first->port + " in golden tick " +

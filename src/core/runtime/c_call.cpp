@@ -6,7 +6,7 @@
 namespace leapp::c {
 namespace {
 
-// Inline, so that a failing tick allocates nothing.
+// Inline, so a failing tick does not allocate.
 thread_local std::array<char, 2048> last_error{};
 thread_local std::array<char, 8> last_code{};
 
@@ -41,7 +41,7 @@ leapp_status status_for(ErrorKind kind) {
 
 leapp_status fail(Code code, std::string_view message) {
   keep(last_error, message);
-  keep(last_code, to_string(code));  // so short that it lies in the string itself
+  keep(last_code, to_string(code));  // short enough for the string's internal buffer
   return status_for(kind_of(code));
 }
 

@@ -1,5 +1,5 @@
-// What the C interface's sources share: the manager behind the handle, and how a failure is kept
-// for leapp_last_error().
+// Shared code of the C interface's sources: the manager behind the handle, and the failure for
+// leapp_last_error().
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct leapp_manager {
   explicit leapp_manager(leapp::InferenceManager loaded) : manager(std::move(loaded)) {}
 
   leapp::InferenceManager manager;
-  // By index, so that calls of the loop look nothing up and allocate nothing.
+  // By index, so calls of the loop look up no names and do not allocate.
   std::vector<leapp::InputPort> inputs;
   std::vector<leapp::OutputPort> outputs;
   std::vector<const leapp::Port*> described_inputs;
@@ -28,7 +28,7 @@ struct leapp_manager {
 
 namespace leapp::c {
 
-/// Keeps a failure and returns its status. Allocates nothing.
+/// Stores a failure and returns its status. Does not allocate.
 leapp_status fail(Code code, std::string_view message);
 inline leapp_status fail(const Error& error) {
   return fail(error.code(), error.what());
@@ -40,12 +40,12 @@ inline leapp_status fail(const Failure& failure) {
 leapp_status is_null(const char* argument);
 leapp_status no_such(const char* side);
 
-/// Keeps a failed Result and returns its status.
+/// Stores a failed Result and returns its status.
 inline leapp_status status_of(const Result<void>& result) {
   return result.ok() ? LEAPP_OK : fail(result.failure());
 }
 
-/// Runs a call and turns what it throws into a status.
+/// Runs a call and converts its exception to a status.
 template <typename Call>
 leapp_status guarded(const Call& call) noexcept {
   try {
@@ -54,7 +54,7 @@ leapp_status guarded(const Call& call) noexcept {
   } catch (const Error& error) {
     return fail(error);
   } catch (const std::bad_alloc&) {
-    return fail(Failure(Code::kNoMemory, "no memory is left"));
+    return fail(Failure(Code::kNoMemory, "out of memory"));
   } catch (const std::exception& error) {
     return fail(Failure(Code::kInternal, error.what()));
   } catch (...) {
@@ -62,8 +62,8 @@ leapp_status guarded(const Call& call) noexcept {
   }
 }
 
-/// Writes as much of `value` as the caller's struct of `size` bytes has room for, and zero behind
-/// what this library knows.
+/// Writes the part of `value` that fits into the caller's struct of `size` bytes, and fills the
+/// rest of the struct with zeros.
 template <typename Struct>
 void put_struct(const Struct& value, Struct* out, std::size_t size) noexcept {
   const std::size_t known = std::min(size, sizeof(Struct));
@@ -88,7 +88,7 @@ Struct take_struct(const void* given, std::size_t size, Struct defaults, const c
   return defaults;
 }
 
-/// Returns the runtime's options for those of C; null for the defaults. Throws Error.
+/// Converts the options of C to those of the runtime; null means defaults. Throws Error.
 RuntimeOptions runtime_options(const leapp_options* given);
 
 }  // namespace leapp::c

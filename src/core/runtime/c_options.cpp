@@ -8,7 +8,7 @@ namespace leapp::c {
 namespace {
 
 std::chrono::nanoseconds from_seconds(double seconds, const std::string& what) {
-  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  constexpr double kMost = 1e9;  // 30 years, which fits into nanoseconds
   if (!(seconds >= 0 && seconds <= kMost)) {
     throw Error(Code::kRuntimeOptions, what + " is not a number of seconds from 0 to 1e9");
   }
@@ -83,7 +83,7 @@ void add_staleness(const leapp_options& options, RuntimeOptions& result) {
   }
 }
 
-// The caller's options over the defaults.
+// The caller's options override the defaults.
 leapp_options options_from(const leapp_options* given) {
   if (given == nullptr) return default_options();
   if (given->size < sizeof(given->size)) {

@@ -1,4 +1,4 @@
-// Ports in C: how many, what they are called, what they hold and mean.
+// Ports in C: their number, names, values and semantics.
 #include <algorithm>
 #include <variant>
 
@@ -22,7 +22,7 @@ leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info, si
   return LEAPP_OK;
 }
 
-// The port that a bundle describes, or null with the error kept.
+// Returns the port that a bundle describes, or null after storing the error.
 const leapp::Port* input_of(const leapp_manager* manager, size_t input) {
   if (manager == nullptr) is_null("manager");
   if (manager == nullptr) return nullptr;
@@ -57,7 +57,7 @@ const char* text_of_port(const leapp::Port* port, const char* key) {
   return nullptr;
 }
 
-// Names may describe the last dimensions only.
+// A shorter list names the last dimensions.
 const char* element_of(const leapp::Port* port, size_t dimension, size_t element) {
   if (port == nullptr || !port->semantics.element_names) return nullptr;
   const leapp::ElementNames& names = *port->semantics.element_names;

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kTorchPlugin = "libleapp_engine_torch.so";
 
-// Directories that may contain libtorch, in addition to the system's library path: found like ONNX
-// Runtime.
+// Directories that may contain libtorch, in addition to the system's library path. The search is
+// the same as for ONNX Runtime.
 std::vector<std::filesystem::path> libtorch_folders() {
   if (const char* root = std::getenv("LIBTORCH_ROOT"); root != nullptr && *root != '\0') {
     return {std::filesystem::path(root) / "lib"};
@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> libtorch_folders() {
   return folders;
 }
 
-// Opens the plugin, which finds a libtorch that is loaded already by its name.
+// Opens the plugin, which finds an already loaded libtorch by its name.
 const EnginePlugin& open_torch_plugin() {
   if (std::getenv("LIBTORCH_ROOT") == nullptr) {
     try {
@@ -50,7 +50,7 @@ const EnginePlugin& open_torch_plugin() {
   return open_engine_plugin(kTorchPlugin);
 }
 
-// Opened once per process; a failed attempt is tried again at the next model.
+// Opened once per process; after a failure, the next model tries again.
 const EnginePlugin& torch_plugin(const std::string& node) {
   static const EnginePlugin& plugin = [&]() -> const EnginePlugin& {
     try {
@@ -61,7 +61,7 @@ const EnginePlugin& torch_plugin(const std::string& node) {
           "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
           "PyTorch ('pip install torch'), activate the environment that has it, name its folder "
           "(LIBTORCH_ROOT=<torch>, LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', "
-          "which needs none. ");
+          "which does not need it. ");
     }
   }();
   return plugin;

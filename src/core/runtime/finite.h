@@ -1,4 +1,4 @@
-// Looks for NaN and infinity.
+// Detects NaN and infinity.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ class GoldenReplay {
         bundle_(loaded.bundle),
         files_(bundle_, bundle_.file.parent_path(), options.bundle),
         traces_(bundle_, files_.at(bundle_.pipeline.golden->path), options.bundle) {
-    // Deadlines, ages and figures are about the robot's own ticks.
+    // Deadlines, ages and statistics apply only to the robot's own ticks.
     options_.engine = options.engine;
     options_.nodes = options.nodes;
     options_.bundle = options.bundle;
@@ -32,7 +32,7 @@ class GoldenReplay {
     if (result_.left_out.empty()) {
       run_pipeline();
     } else {
-      result_.left_out.emplace_back("the pipeline", "a node of it is not compared");
+      result_.left_out.emplace_back("the pipeline", "one of its nodes is not compared");
     }
     list_outputs_without_values();
     return std::move(result_);
@@ -141,8 +141,8 @@ void GoldenReplay::check(std::size_t tick, const PortRef& port, bool wired,
       {to_string(port), tick, wired, compare_in_full(*stored, computed, traces_.tolerance(port))});
 }
 
-// Outputs of the pipeline that no tick has a value of: nothing else would show that these were not
-// compared.
+// Outputs of the pipeline without a value in any tick; otherwise nothing would show that they were
+// not compared.
 void GoldenReplay::list_outputs_without_values() {
   for (const std::string& name : loaded_.plan.external_outputs) {
     const PortRef port = *parse_port_ref(name);
@@ -151,7 +151,7 @@ void GoldenReplay::list_outputs_without_values() {
     for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
       found = found || traces_.output(tick, port) != nullptr;
     }
-    if (!found) result_.left_out.emplace_back(name, "the golden traces hold no value of it");
+    if (!found) result_.left_out.emplace_back(name, "the golden traces contain no value for it");
   }
 }
 

@@ -1,4 +1,4 @@
-// Replays the golden traces of a loaded bundle: the work behind InferenceManager::verify().
+// Replays the golden traces of a loaded bundle: the implementation of InferenceManager::verify().
 #pragma once
 
 #include "leapp/verification.h"
@@ -6,8 +6,8 @@
 
 namespace leapp {
 
-/// Runs every tick through each node by itself, and through the pipeline in buffers of its own with
-/// the engines of `loaded`. Throws Error: kNoGolden, kNoModel, and what loading and ticks throw.
+/// Runs every tick through each node by itself, and through the pipeline, in separate buffers with
+/// the engines of `loaded`. Throws Error: kNoGolden, kNoModel, and the errors of loading and ticks.
 Verification verify_golden(const LoadedBundle& loaded, const RuntimeOptions& options);
 
 }  // namespace leapp

@@ -1,5 +1,5 @@
-// Latencies in fixed memory: logarithmic classes with 32 steps each, so that any percentile is
-// known to 2 %. Recording is a handful of instructions and never allocates.
+// Latencies in fixed memory: logarithmic classes with 32 steps each, so any percentile is exact to
+// 2 %. Recording takes a few instructions and never allocates.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,8 @@
 namespace leapp {
 namespace {
 
-constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
+constexpr const char* kMovedFrom =
+    "this InferenceManager was moved from; use the one that it was moved to";
 const std::vector<std::string> kNoNames;
 Result<void> moved_from() noexcept {
   return Failure(Code::kUsage, kMovedFrom);
@@ -39,7 +40,7 @@ class InferenceManager::Impl {
   Session& session() noexcept { return session_; }
   const Session& session() const noexcept { return session_; }
 
-  // One call, from beginning to end; throws when another one is under way.
+  // One call, from beginning to end. Throws if another call is in progress.
   template <typename Call>
   auto exclusively(const Call& call) {
     const Session::Use use(session_);
@@ -183,11 +184,11 @@ class InferenceManager::Impl {
   void check_external(std::size_t index, const ConstTensorView& value) {
     const std::string& name = plan().external_inputs[index];
     require(!session_.input_is_bound(index), Code::kBoundPort,
-            "input " + name + " is bound to the caller's memory, which is not written here");
+            "input " + name + " is bound to memory of the caller. Write to that memory instead");
     check_fit(name, session_.input(index), value);
   }
 
-  // What the last tick read, before a call that is in no hurry changes it.
+  // Stores the inputs of the last tick before a slow call changes them.
   void keep_inputs() {
     if (session_.ticks() == 0 || session_.inputs_changed()) return;
     kept_inputs_.clear();
@@ -200,11 +201,10 @@ class InferenceManager::Impl {
   Tensor read_last(const std::string& name) const {
     const bool external = names_.find_input(name).has_value();
     if (external && session_.inputs_changed()) {
-      require(
-          kept_tick_ == session_.ticks(), Code::kInnerValue,
-          "values inside merged nodes are not kept: they are computed again when they are asked "
-          "for, and the inputs changed since the last tick. Ask before setting inputs, or load "
-          "the bundle with merge off.");
+      require(kept_tick_ == session_.ticks(), Code::kInnerValue,
+              "values inside merged nodes are computed on request, but the inputs have changed "
+              "since the last tick. Read the value before setting inputs, or load the bundle with "
+              "merge off.");
       return kept_inputs_.at(name);
     }
     return session_.read(session_.before(plan().inputs.at(name)));
@@ -232,8 +232,8 @@ class InferenceManager::Impl {
   LoadedBundle loaded_;
   Session session_;
   PortNames names_;
-  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // made on request
-  TensorMap kept_inputs_;  // what tick number kept_tick_ read
+  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // created on request
+  TensorMap kept_inputs_;  // the tick whose inputs kept_tick_ contains
   std::uint64_t kept_tick_ = 0;
 };
 

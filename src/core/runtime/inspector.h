@@ -1,4 +1,5 @@
-// Looks inside merged nodes: runs them one by one on what the merged graph last read.
+// Computes values inside merged nodes: runs the nodes one by one on the last inputs of the merged
+// graph.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,7 @@ class Inspector {
   Inspector(const Bundle& bundle, const PlannedStep& step, const RuntimeOptions& options);
 
   /// Returns the value of the port "node/port" in the tick for which `read` returns the step's
-  /// inputs by "node/port". Throws Error when a node fails.
+  /// inputs by "node/port". Throws Error if a node fails.
   Tensor value(const std::string& port, const std::function<Tensor(const std::string&)>& read);
 
  private:

@@ -19,7 +19,7 @@ void check_engine_options(const EngineOptions& options, const std::string& whose
           whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
               std::to_string(options.threads));
   const long processors = sysconf(_SC_NPROCESSORS_CONF);
-  // Engines do not ask whether the system has room for so many threads: they end the process.
+  // Checked here, because engines end the process if the system cannot create so many threads.
   const long most = std::max(256L, processors);
   require(options.threads <= most, Code::kRuntimeOptions,
           whose + ": threads must be at most " + std::to_string(most) + ", not " +
@@ -79,8 +79,8 @@ void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
   }
 }
 
-// Plans, and loads an engine for every step. Where merged nodes do not agree with the single ones,
-// those take their place, in the same order.
+// Plans, and loads an engine for every step. If merged nodes do not agree with the single ones, the
+// single nodes replace them, in the same order.
 void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeOptions& options) {
   const Bundle& bundle = loaded.bundle;
   const std::vector<std::vector<std::size_t>> wanted = choose_steps(bundle, options);
@@ -107,8 +107,8 @@ void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeO
   loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
 }
 
-// The engines' own loading leaves more freed memory behind than the weights take, and the C library
-// keeps it for later. A robot's process has no later: what was loaded is all there will be.
+// Loading leaves more freed memory than the weights need, and the C library keeps it for later use.
+// A robot's process does not need it later, so it is returned to the system.
 void return_freed_memory(const VerifiedFiles& files) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
 #ifdef __GLIBC__
@@ -116,7 +116,7 @@ void return_freed_memory(const VerifiedFiles& files) {
 #endif
 }
 
-// One version of a bundle, whole: its files are those that its YAML had when it was read.
+// One complete version of a bundle: its files are those that its YAML named when it was read.
 LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
   LoadedBundle loaded;
   loaded.bundle = std::move(bundle);
@@ -145,7 +145,7 @@ std::vector<std::string> describe(const LoadedBundle& loaded) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < loaded.plan.steps.size(); ++i) {
     const Model& model = loaded.plan.steps[i].model;
-    const bool has_engine = i < loaded.engines.size();  // none is where one node has no model
+    const bool has_engine = i < loaded.engines.size();  // no engine if one node has no model
     lines.push_back(model.name + ": " +
                     (has_engine   ? loaded.engines[i]->description()
                      : model.file ? model.backend.value_or("a") + " model, not loaded"
@@ -220,7 +220,7 @@ std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
     return options.engines.load(model, file_of(bundle, model, files, options),
                                 engine_options(options, model.name));
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault
+    if (error.kind() != ErrorKind::kValue) throw;  // not a fault of the bundle
     const FieldPath field = {"models", model.name, "parameters", "model_path"};
     throw error.behind(locate_field(bundle.file, field));
   }
@@ -235,7 +235,7 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
     try {
       return load_version(bundle, options);
     } catch (const Error& error) {
-      // An export may have taken the place of the one that the YAML was read from.
+      // Another export may have replaced the one whose YAML was read.
       if (read_bundle(yaml, options.bundle) == bundle) throw;
       require(attempt < kAttempts, error.code(),
               error.text() + " (the bundle was replaced " + std::to_string(kAttempts) +

@@ -1,4 +1,4 @@
-// From a YAML file to everything a session needs: the first half of an InferenceManager's life.
+// From a YAML file to everything that a session needs: the loading part of an InferenceManager.
 #pragma once
 
 #include <filesystem>
@@ -39,7 +39,7 @@ std::vector<Tensor> held_values_of(const Bundle& bundle, const Plan& plan,
 LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
                                          const VerifiedFiles& files, const BundleOptions& options);
 
-/// Returns the name of a file inside a model: the YAML names files relative to its own directory, a
+/// Returns the name of a file inside a model. The YAML names files relative to its own directory, a
 /// model relative to the model's.
 std::string name_in_model(const Model& model, const FileEntry& entry);
 

@@ -28,7 +28,7 @@ bool fit_together(const Model& a, const Timing& when_a, const Model& b, const Ti
          engine_options(options, a.name) == engine_options(options, b.name);
 }
 
-// The first output on which they differ, or empty. Throws what running them throws.
+// Returns the first output that differs, or nothing. Throws the errors of running them.
 std::string find_difference(const Bundle& part,
                             const std::vector<std::unique_ptr<Engine>>& separate,
                             const std::vector<std::unique_ptr<Engine>>& merged) {
@@ -75,7 +75,7 @@ std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep&
   merged.push_back(options.engines.load_merged(part, nodes, step.model,
                                                engine_options(options, part.models[0].name)));
   const std::string difference = find_difference(part, separate, merged);
-  require(difference.empty(), Code::kNotMerged, difference + " comes out differently");
+  require(difference.empty(), Code::kNotMerged, difference + " differs");
   return std::move(merged[0]);
 }
 
@@ -90,7 +90,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
     for (std::size_t model : order) steps.push_back({model});
     return steps;
   }
-  // A node is free when all its producers have run.
+  // A node is ready when all its producers have run.
   std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
   std::vector<std::size_t> waiting(bundle.models.size(), 0);
   for (const Wiring::Precedence& each : wiring.precedences()) {
@@ -100,7 +100,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
   std::vector<std::size_t> rank(bundle.models.size());
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   const auto later = [&](std::size_t a, std::size_t b) { return rank[a] > rank[b]; };
-  std::vector<std::size_t> free;  // a heap: the earliest in the usual order is on top
+  std::vector<std::size_t> free;  // a heap with the earliest node of the usual order on top
   for (std::size_t model : order) {
     if (waiting[model] == 0) free.push_back(model);
   }
@@ -115,7 +115,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
     }
   };
   while (!free.empty()) {
-    // Start with the earliest node, then take all that fits until nothing does.
+    // Start with the earliest node, then add all nodes that fit.
     std::vector<std::size_t> step;
     while (!free.empty()) {
       std::pop_heap(free.begin(), free.end(), later);

@@ -1,4 +1,4 @@
-// Merged execution: which nodes run as one, and the proof that they may.
+// Merged execution: the nodes that run as one, and the check of their results.
 #pragma once
 
 #include <memory>
@@ -24,14 +24,14 @@ LEAPP_EXPORT std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bu
 /// inputs and outputs. Feedback inside the step does too.
 LEAPP_EXPORT Bundle isolate(const Bundle& bundle, const PlannedStep& step);
 
-/// Loads the nodes of a merged step as one engine. Empty, with a line in the log, when that cannot
-/// be done or its results are not those of the nodes one by one, which are run on mock input:
-/// `separate` are their engines, in order.
+/// Loads the nodes of a merged step as one engine. Returns nothing, with a line in the log, if that
+/// is not possible or if the results on mock input differ from those of the single nodes, whose
+/// engines are `separate`, in order.
 std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& step,
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const VerifiedFiles& files, const RuntimeOptions& options);
 
-/// Does the same, but throws Error(kValue) with the reason.
+/// Loads the nodes of a merged step, but throws Error(kValue) with the reason.
 LEAPP_EXPORT void prove_merged(const Bundle& bundle, const PlannedStep& step,
                                const std::vector<std::unique_ptr<Engine>>& separate,
                                const VerifiedFiles& files, const RuntimeOptions& options);

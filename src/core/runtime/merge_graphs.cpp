@@ -28,7 +28,7 @@ bool has_unread_parts(const onnx::Graph& graph) {
 std::map<std::string, std::int64_t> opsets_of(const onnx::Model& model) {
   std::map<std::string, std::int64_t> opsets;
   for (const onnx::Opset& opset : model.opsets) {
-    // "ai.onnx" is another way to write ONNX's own domain.
+    // "ai.onnx" is an alias of ONNX's own domain.
     opsets[opset.domain == "ai.onnx" ? "" : opset.domain] = opset.version;
   }
   return opsets;
@@ -42,7 +42,7 @@ onnx::ValueInfo value_info(const Port& port) {
   return info;
 }
 
-// Gives the values of one model their names in the merged graph.
+// Names the values of one model in the merged graph.
 class Renamer {
  public:
   explicit Renamer(UsedNames& used) : used_(used) {}
@@ -51,7 +51,7 @@ class Renamer {
   bool knows(const std::string& name) const { return names_.contains(name); }
 
   const std::string& operator()(const std::string& name) {
-    if (name.empty()) return name;  // an input left out
+    if (name.empty()) return name;  // an omitted input
     const auto [entry, added] = names_.try_emplace(name);
     if (added) entry->second = used_.take(name);
     return entry->second;
@@ -107,7 +107,7 @@ class Merger {
     graph_.name = signature.name;
   }
 
-  // Every port's name is taken before any other value gets one.
+  // Every port's name is reserved before any other value is named.
   void reserve_ports(const Model& node) {
     for (const auto* ports : {&node.inputs, &node.outputs}) {
       for (const Port& port : *ports) used_.add(node.name + "/" + port.name);
@@ -122,7 +122,7 @@ class Merger {
     std::unordered_set<std::string> given;  // not computed by a node of this graph
     for (const onnx::Tensor& tensor : graph.initializers) given.insert(tensor.name);
     for (const onnx::ValueInfo& input : graph.inputs) {
-      if (!given.insert(input.name).second) continue;  // a weight that is listed as input too
+      if (!given.insert(input.name).second) continue;  // a weight that is also listed as an input
       const std::string name = prefix + input.name;
       rename.set(input.name, external_.contains(name) ? name : source_of(name));
     }
@@ -136,7 +136,7 @@ class Merger {
     for (const onnx::Node& op : graph.nodes) graph_.nodes.push_back(renamed(op, prefix, rename));
     for (const onnx::ValueInfo& output : graph.outputs) {
       if (!given.contains(output.name)) continue;
-      // An output that is an input or a weight as it stands: the merged name needs a value.
+      // An output that is directly an input or a weight: the merged name needs a value.
       onnx::Node identity;
       identity.op_type = "Identity";
       identity.name = prefix + output.name;

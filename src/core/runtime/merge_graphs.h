@@ -1,4 +1,4 @@
-// Joins ONNX graphs along the wires of a pipeline: several models become one.
+// Joins ONNX graphs along the wires of a pipeline into one graph.
 #pragma once
 
 #include <string>
@@ -18,20 +18,20 @@ struct MergeSource {
 };
 
 /// Returns why a model cannot be merged with others, or an empty string: it has local functions, or
-/// parts that this library does not read and so could not rename.
+/// parts that this library does not read and therefore cannot rename.
 std::string why_not_mergeable(const onnx::Model& model);
 
-/// Returns whether two models ask for the same operator sets.
+/// Returns whether two models use the same operator sets.
 bool same_opsets(const onnx::Model& a, const onnx::Model& b);
 
-/// Returns the graph that computes all of them, in order. Its inputs and outputs are those of
-/// `signature`, called "node/port"; inputs of a source that are not among them are fed by the wires
-/// in `bundle`. All sources must be mergeable and of the same operator sets.
+/// Returns a graph that computes all models, in order. Its inputs and outputs are those of
+/// `signature`, named "node/port"; the wires in `bundle` feed all other inputs of a source. All
+/// sources must be mergeable and have the same operator sets.
 LEAPP_EXPORT onnx::Model merge_graphs(const Bundle& bundle, const std::vector<MergeSource>& sources,
                                       const Model& signature);
 
-/// Gives values of the whole graph other names, those of its inputs and outputs among them. Names
-/// that are not listed stay; a new name must not be in use.
+/// Renames values of the whole graph, including inputs and outputs. Names that are not listed stay;
+/// a new name must not be in use.
 LEAPP_EXPORT void rename_values(onnx::Graph& graph,
                                 const std::unordered_map<std::string, std::string>& names);
 

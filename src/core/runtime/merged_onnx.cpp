@@ -42,17 +42,17 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& f
   for (std::size_t i = 0; i < files.size(); ++i) {
     bytes += files[i].bytes.size();
     const std::string& node = part.models[i].name;
-    require(
-        bytes <= kMaxMergedBytes, Code::kNotMerged,
-        "with '" + node + "' the models have " + std::to_string(bytes) + " bytes, and only up to " +
-            std::to_string(kMaxMergedBytes) +
-            " (32 MiB) are merged: beyond that nothing is gained, so leave the bundle as it is");
+    require(bytes <= kMaxMergedBytes, Code::kNotMerged,
+            "with '" + node + "' the models have " + std::to_string(bytes) +
+                " bytes, and only up to " + std::to_string(kMaxMergedBytes) +
+                " (32 MiB) are merged. Larger models would not become faster; use the bundle "
+                "without merging");
     models.push_back(
         onnx::parse_model(onnx::Bytes::borrowed(files[i].bytes), files[i].path.string()));
     const std::string reason = why_not_mergeable(models.back());
     require(reason.empty(), Code::kNotMerged, "'" + node + "' cannot be merged: " + reason);
     require(same_opsets(models[0], models.back()), Code::kNotMerged,
-            "'" + node + "' uses other operator sets");
+            "'" + node + "' uses different operator sets");
   }
   std::vector<MergeSource> sources;
   for (std::size_t i = 0; i < models.size(); ++i) sources.push_back({&part.models[i], &models[i]});

@@ -1,4 +1,4 @@
-// Several ONNX models as one: read, joined along their wires, run by one session.
+// Several ONNX models as one: joined along their wires, and run by one session.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace leapp {
 
-/// Reads the models and joins them. Throws Error(kValue) when they cannot be one graph.
+/// Reads the models and joins them. Throws Error(kValue) if they cannot be one graph.
 LEAPP_EXPORT onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,
                                           const Model& signature);
 

@@ -1,4 +1,4 @@
-// Made-up values for ports.
+// Mock values for ports.
 #pragma once
 
 #include <random>

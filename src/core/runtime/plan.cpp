@@ -36,7 +36,7 @@ class Planner {
 
   Plan plan(const std::vector<std::vector<std::size_t>>& groups) {
     list_external_ports();
-    // Outputs first: an input may read what a later step writes, one tick later.
+    // Outputs first, because an input may read a value that a later step writes, one tick later.
     plan_.steps.resize(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) plan_outputs(plan_.steps[i], groups[i]);
     for (std::size_t i = 0; i < groups.size(); ++i) plan_inputs(plan_.steps[i], groups[i]);

@@ -1,5 +1,5 @@
-// What a tick will do, worked out once: which steps run in which order, and which buffer each of
-// their ports uses. Pure structure: no memory, no models.
+// The plan of a tick, computed once: the order of the steps, and the buffer of each port. It
+// contains structure only, no memory and no models.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,13 @@
 
 namespace leapp {
 
-/// One buffer. A producer writes it, and all its consumers read it there.
+/// One buffer. A producer writes it, and all its consumers read it in place.
 struct PlannedValue {
-  std::string name;  ///< "node/port" of the output, or of the input where nothing inside writes it
+  std::string name;  ///< "node/port" of the output, or of the input if nothing inside writes it
   DType dtype = DType::kFloat32;
   Shape shape;
-  /// Also read one tick later: it is a pair of buffers that change places after each tick.
+  /// True if it is also read one tick later: it is then a pair of buffers that are swapped after
+  /// each tick.
   bool doubled = false;
   /// Keeps its value over ticks in which its node does not run.
   bool held = false;
@@ -29,20 +30,20 @@ struct PlannedValue {
 /// The way a port uses a value.
 struct Access {
   std::size_t value = 0;
-  bool last_tick = false;  ///< reads the half that the last tick wrote
+  bool last_tick = false;  ///< reads the buffer that the last tick wrote
 };
 
 /// One run of one engine: a node, or several merged nodes.
 struct PlannedStep {
   std::vector<std::size_t> models;  ///< indices into the bundle, in order of execution
-  /// The signature. Of merged nodes, ports are called "node/port" and inner wires are left out.
+  /// The signature. Ports of merged nodes are named "node/port", and inner wires are left out.
   Model model;
   std::vector<Access> inputs;   ///< in the order of model.inputs
   std::vector<Access> outputs;  ///< in the order of model.outputs
 };
 
 /// A feedback wire that goes to more than one input: the first shares the producer's pair of
-/// buffers, the others have a pair of their own, so that each can be set by itself.
+/// buffers, the others have their own pair, so each can be set separately.
 struct FeedbackCopy {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -105,7 +106,7 @@ struct Plan {
 LEAPP_EXPORT Plan make_plan(const Bundle& bundle,
                             const std::vector<std::vector<std::size_t>>& groups);
 
-/// Finds the port that answers to "node/port", by base/port_suffix.h.
+/// Finds the port named "node/port", by the rule of base/port_suffix.h.
 const Access* find_port(const Plan::PortTable& table, std::string_view name,
                         std::string_view suffix);
 

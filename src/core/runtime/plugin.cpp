@@ -9,7 +9,7 @@
 namespace leapp {
 namespace {
 
-// The folder of the library (or program) this code is in.
+// Returns the directory of the library (or program) that contains this code.
 std::filesystem::path own_folder() {
   static const char anchor = 0;
   Dl_info info{};
@@ -39,7 +39,7 @@ std::vector<std::string> candidates(const std::string& library) {
 const EnginePlugin& open_engine_plugin(const std::string& library) {
   std::string tried;
   for (const std::string& path : candidates(library)) {
-    // RTLD_GLOBAL would let the plugin's libraries answer for the program's own symbols.
+    // RTLD_GLOBAL would let symbols of the plugin's libraries replace the program's own.
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       tried += "\n  " + std::string(dlerror());

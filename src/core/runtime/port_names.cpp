@@ -17,8 +17,8 @@ std::vector<std::string> names_of(const std::vector<Port>& ports) {
 
 constexpr std::size_t kInternal = static_cast<std::size_t>(-1);
 
-// Every port by its own name; those that are not external too, since they come before a name that a
-// port was annotated with.
+// Every port by its own name, including those that are not external, because own names take
+// precedence over annotated names.
 std::unordered_map<std::string, std::size_t> index_of(const std::vector<std::string>& external,
                                                       const Plan::PortTable& all) {
   std::unordered_map<std::string, std::size_t> index;

@@ -1,7 +1,7 @@
-// The ports of a pipeline by the names that callers say, and what to tell a caller who errs.
+// The ports of a pipeline by name, and error messages for unknown names.
 //
-// A port answers to its own name, "policy/h_in", and, where that is free, to the one it was
-// annotated with, "policy/h". Immutable, so it may be asked from any thread.
+// A port has its own name, "policy/h_in", and, if no other port has it, the annotated name,
+// "policy/h". Immutable, so any thread may use it.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace leapp {
 
 class PortNames {
  public:
-  /// Refers to both, which must outlive it.
+  /// Keeps references to both, which must outlive it.
   PortNames(const Bundle& bundle, const Plan& plan);
 
   /// Returns the index of an external input; nothing for any other name.
   std::optional<std::size_t> find_input(std::string_view name) const;
-  /// Does the same for a caller who must have one. Throws LP601.
+  /// Returns the index of an external input. Throws LP601 if there is none.
   std::size_t input(std::string_view name) const;
   std::size_t output(std::string_view name) const;
 
@@ -34,7 +34,7 @@ class PortNames {
   const Model& node(std::string_view name) const;
   const Port& port(std::string_view node, std::string_view name) const;
 
-  /// Says why an input that is neither external nor fed back cannot be set. Throws LP601.
+  /// Throws LP601 with the reason why an input that is neither external nor fed back cannot be set.
   [[noreturn]] void refuse_to_set(std::string_view node, std::string_view input) const;
 
  private:
@@ -46,7 +46,7 @@ class PortNames {
   Index outputs_;
 };
 
-/// Throws LP602, LP603 or LP003 unless `value` fits the buffer of the input `name`.
+/// Throws LP602, LP603 or LP003 unless `value` matches the buffer of the input `name`.
 void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value);
 
 }  // namespace leapp

@@ -11,8 +11,7 @@
 namespace leapp {
 namespace {
 
-// The device that all engines work on, or null: then values are on the host, and engines that work
-// elsewhere copy.
+// The device of all engines, or null: then values are on the host, and engines on devices copy.
 std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<Engine>>& engines) {
   std::shared_ptr<DeviceMemory> common;
   for (const std::unique_ptr<Engine>& engine : engines) {
@@ -24,9 +23,9 @@ std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<En
 }
 
 constexpr const char* kNoPort =
-    "this port belongs to no pipeline: ask the manager for one, with input_port() or output_port()";
+    "this port belongs to no pipeline. Get it from the manager, with input_port() or output_port()";
 
-// A number in a message, without an allocation.
+// Appends a number to a message without allocation.
 class Digits {
  public:
   explicit Digits(std::size_t number) noexcept
@@ -38,7 +37,7 @@ class Digits {
   char* end_;
 };
 
-// Checks elements against the port that they are for: `side` is "input" or "output".
+// Checks elements against their port; `side` is "input" or "output".
 Result<void> check_elements(const char* side, const std::string& name, const TensorView& port,
                             std::size_t bytes, const ConstElements& elements) noexcept {
   if (elements.dtype() != port.dtype) [[unlikely]] {
@@ -152,7 +151,7 @@ void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines)
 }
 
 void Session::place(std::size_t value, void* data) {
-  recordings_ = {};  // they hold the former address
+  recordings_ = {};  // they contain the previous address
   buffers_.place(value, data);
   const TensorView& view = buffers_.view(value, 0);
   for (std::size_t step = 0; step < schedule_[0].size(); ++step) {
@@ -218,7 +217,7 @@ Result<void> Session::store(const TensorView& value, const void* host) noexcept 
 Result<void> Session::fetch(const TensorView& value, void* host) const noexcept {
   const std::size_t bytes = value.byte_size();
   if (bytes == 0) return {};
-  if (host == nullptr) return Failure(Code::kWrongValue, "the memory to copy to is a null pointer");
+  if (host == nullptr) return Failure(Code::kWrongValue, "the destination is a null pointer");
   if (memory_) return memory_->copy(host, value.data, bytes, DeviceMemory::Copy::kToHost);
   std::memcpy(host, value.data, bytes);
   return {};
@@ -237,9 +236,10 @@ Result<void> Session::copy_input(std::size_t input, const ConstElements& element
   ExternalInput& external = inputs_[input];
   const std::string& name = plan_.external_inputs[input];
   if (external.bound) [[unlikely]] {
-    return Failure(Code::kBoundPort, {"input ", name,
-                                      " is bound to the caller's memory and cannot be set too; "
-                                      "write that memory and touch() the port"});
+    return Failure(
+        Code::kBoundPort,
+        {"input ", name,
+         " is bound to memory of the caller. Write to that memory and call touch() for the port"});
   }
   const TensorView& port = buffers_.view(external.value, 0);
   if (Result<void> fits = check_elements("input", name, port, external.bytes, elements); !fits) {
@@ -290,7 +290,7 @@ Result<const void*> Session::output_data(std::size_t output, DType dtype) const 
   }
   if (memory_) [[unlikely]] {
     return Failure(Code::kUsage,
-                   {"output ", name, " is not in the host's memory; copy it with get_output()"});
+                   {"output ", name, " is not in host memory; copy it with get_output()"});
   }
   return view.data;
 }

@@ -1,5 +1,5 @@
-// A running pipeline: buffers, bindings and the tick. Everything that has a name was turned into an
-// index before: this half of an InferenceManager never looks anything up.
+// A running pipeline: buffers, bindings and the tick. It uses only indices and never looks up a
+// name.
 #pragma once
 
 #include <array>
@@ -28,13 +28,12 @@ namespace leapp {
 /// The view of a port that does not exist: empty.
 inline const TensorView kNoView{nullptr, DType::kFloat32, {0}};
 
-/// One run of a pipeline. One thread at a time: a call during another call fails. A caller of
-/// several members in one call holds a Use; the members themselves check nothing, except tick().
-/// Inputs and outputs are indices into the plan's lists of external ports. The plan and the engines
-/// must outlive it.
+/// One run of a pipeline. One thread at a time: a call during another call fails. A caller that
+/// combines several members holds a Use; of the members, only tick() checks it. Inputs and outputs
+/// are indices into the plan's lists of external ports. The plan and the engines must outlive it.
 class Session {
  public:
-  /// One call's hold on a session, from beginning to end.
+  /// Marks a session as in use by one call, from beginning to end.
   class Use {
    public:
     explicit Use(const Session& session) noexcept
@@ -45,9 +44,9 @@ class Session {
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
-    /// Returns false while another call holds it: then nothing may be accessed.
+    /// Returns false if another call uses the session: then nothing may be accessed.
     explicit operator bool() const noexcept { return held_; }
-    /// Throws Error(kTwoThreads) unless it is held.
+    /// Throws Error(kTwoThreads) unless this call may use the session.
     void required() const;
 
    private:
@@ -55,17 +54,17 @@ class Session {
     bool held_;
   };
 
-  /// Creates a session. Without engines it holds values, but every tick fails with `cannot_run`.
+  /// Creates a session. Without engines it stores values, but every tick fails with `cannot_run`.
   Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
           const RuntimeOptions& options, std::string cannot_run);
 
-  /// Returns the present value of a port, between two ticks.
+  /// Returns the current value of a port, between two ticks.
   const TensorView& now(const Access& access) const noexcept {
     return buffers_.view(access.value, parity_);
   }
-  /// Returns how many ticks have succeeded.
+  /// Returns the number of successful ticks.
   std::uint64_t ticks() const noexcept { return ticks_; }
-  /// Returns whether an external input was given a value since the last tick that succeeded.
+  /// Returns whether an external input was set since the last successful tick.
   bool inputs_changed() const noexcept { return inputs_changed_; }
   /// Returns the value that an input read in the last tick.
   const TensorView& before(const Access& access) const noexcept;
@@ -89,38 +88,38 @@ class Session {
 
   /// Returns "cpu", or the device that holds the values.
   std::string device() const { return memory_ ? memory_->device() : "cpu"; }
-  /// Values to and from the host's memory, wherever they are.
+  /// Copies values to and from host memory, wherever they are.
   Result<void> store(const TensorView& value, const void* host) noexcept;
   Result<void> fetch(const TensorView& value, void* host) const noexcept;
   /// Returns a copy on the host. Throws Error.
   Tensor read(const TensorView& value) const;
 
-  /// Puts the caller's memory in the place of a port's own, or ends that. Throws Error.
+  /// Replaces a port's memory by the caller's, or ends that. Throws Error.
   void bind_input(std::size_t input, const ConstElements& memory);
   void bind_output(std::size_t output, const Elements& memory);
   void unbind_input(std::size_t input);
   void unbind_output(std::size_t output);
   bool input_is_bound(std::size_t input) const noexcept { return inputs_[input].bound; }
 
-  /// Copies elements of the port's type and number from the host, or from the device's own memory.
+  /// Copies elements of the port's type and number from the host, or from memory of the device.
   Result<void> set_input(std::size_t input, const ConstElements& elements) noexcept {
     return copy_input(input, elements, DeviceMemory::Copy::kToDevice);
   }
   Result<void> set_device_input(std::size_t input, const ConstElements& elements) noexcept {
     return copy_input(input, elements, DeviceMemory::Copy::kWithin);
   }
-  /// Copies an output to the host, or to the device's own memory.
+  /// Copies an output to the host, or to memory of the device.
   Result<void> get_output(std::size_t output, const Elements& memory) const noexcept;
   Result<void> get_device_output(std::size_t output, const Elements& memory) const noexcept;
   /// Returns the elements of an output on the host, if they have that type.
   Result<const void*> output_data(std::size_t output, DType dtype) const noexcept;
   const TensorView& input(std::size_t input) noexcept;
   Result<void> touch(std::size_t input) noexcept;
-  /// Keeps the value of an input over clear_inputs(), until it is set or touched again.
+  /// Keeps the value of an input across clear_inputs(), until it is set or touched again.
   void hold(std::size_t input) noexcept { inputs_[input].held = true; }
-  /// Forgets which inputs have a value, but for those held or bound.
+  /// Clears the inputs, except those that are held or bound.
   void clear_inputs() noexcept;
-  /// Makes all inputs zero that are not bound, and wants them to be set again. Throws Error.
+  /// Sets all unbound inputs to zero, and requires that they are set again. Throws Error.
   void zero_inputs();
   const TensorView& output(std::size_t output) const noexcept;
 
@@ -130,7 +129,7 @@ class Session {
   Result<void> undo_tick() noexcept;
   /// Returns whether all feedback values are finite.
   bool is_state_finite() const noexcept;
-  /// Runs the nodes alone, in the current buffers: no checks, no statistics, no swap.
+  /// Runs only the nodes, in the current buffers: no checks, no statistics, no swap.
   Result<void> run_nodes() noexcept;
   /// Runs every node once, whatever its schedule says, and swaps.
   Result<void> warm_up() noexcept;
@@ -138,12 +137,12 @@ class Session {
   /// input is left out.
   struct Values {
     std::size_t parity = 0;
-    std::vector<std::array<Tensor, 2>> halves;  ///< of every value of the plan
+    std::vector<std::array<Tensor, 2>> halves;  ///< for every value of the plan
   };
   Values values() const;
   void set_values(const Values& former);
   /// Records the nodes on a device that supports it, for both buffers; they must have run before.
-  /// Logs if they cannot be recorded.
+  /// Logs a failure.
   void record();
 
   static Failure two_threads() noexcept;
@@ -151,7 +150,7 @@ class Session {
   Statistics statistics() const;
   void reset_statistics();
 
-  /// Writes a timeline from now on; an empty path ends it. Nodes then run one by one, also where a
+  /// Writes a timeline from now on; an empty path ends it. Nodes then run one by one, also if a
   /// device has recorded them. Throws Error (LP962).
   void trace_to(const std::filesystem::path& file, const std::string& title);
 
@@ -164,7 +163,7 @@ class Session {
     bool supplied = false;
     bool held = false;
     bool bound = false;
-    bool ages = false;  // has a limit, so that its time is worth looking at the clock
+    bool ages = false;  // has a limit, so its time is read from the clock
     std::chrono::nanoseconds limit{};
     Clock::time_point fresh{};
   };
@@ -197,17 +196,17 @@ class Session {
   const RuntimeOptions& options_;
   std::string cannot_run_;
   std::string takes_;                     // "; the pipeline takes: ..", for messages
-  std::shared_ptr<DeviceMemory> memory_;  // null: the host's
+  std::shared_ptr<DeviceMemory> memory_;  // null: memory of the host
   Buffers buffers_;
-  std::size_t parity_ = 0;  // the half that holds what the last tick wrote
+  std::size_t parity_ = 0;  // the buffer with the results of the last tick
   std::uint64_t ticks_ = 0;
   std::uint64_t first_tick_ = 0;  // ticks_ at the last restart()
   bool inputs_changed_ = false;
-  bool can_undo_ = false;  // no value was stored since the last tick
+  bool can_undo_ = false;  // no value was set since the last tick
 
   std::vector<std::unique_ptr<Binding>> bindings_;
-  // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the
-  // same binding in both.
+  // The bindings to run, in order, for buffer 0 and buffer 1. Steps without feedback have the same
+  // binding in both.
   std::array<std::vector<Binding*>, 2> schedule_;
 
   std::unique_ptr<ScheduleRunner> schedule_runner_;  // null: every step runs in every tick
@@ -216,19 +215,19 @@ class Session {
 
   std::vector<ExternalInput> inputs_;
   std::vector<ExternalOutput> outputs_;
-  mutable std::vector<std::byte> scratch_;  // for looking at a device's values
-  // Where the next value of each feedback input lies when a tick has run, in the plan's order.
+  mutable std::vector<std::byte> scratch_;  // copies of a device's values
+  // Positions of the next values of the feedback inputs after a tick, in the plan's order.
   std::vector<std::size_t> next_state_;
-  std::vector<std::size_t> state_;  // the values of the feedback inputs themselves
+  std::vector<std::size_t> state_;  // values of the feedback inputs themselves
 
-  bool observed_ = false;  // whether a tick looks at the clock at all
+  bool observed_ = false;  // true if a tick reads the clock at all
   std::uint64_t observed_ticks_ = 0;
   std::uint64_t deadline_misses_ = 0;
   std::optional<Histogram> tick_latency_;
   std::vector<Histogram> step_latency_;
-  std::unique_ptr<Timeline> timeline_;  // null: none is written
+  std::unique_ptr<Timeline> timeline_;  // null: no timeline is written
 
-  mutable std::atomic<bool> busy_{false};  // the one thing that every call looks at
+  mutable std::atomic<bool> busy_{false};  // the flag that every call checks
 };
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// The part of a session that runs in every tick, and what is measured of it.
+// The part of a session that runs in every tick, and its measurements.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace leapp {
 namespace {
 
 constexpr const char* kTwoThreads =
-    "two threads use this InferenceManager at once; give each thread a manager of its own";
+    "two threads use this InferenceManager at the same time. Create one manager for each thread";
 
 }  // namespace
 
@@ -137,8 +137,9 @@ Result<void> Session::check_finite(std::size_t value, std::size_t half,
   if (all_finite(view.dtype, data, buffers_.byte_size(value))) [[likely]] {
     return {};
   }
-  return Failure(Code::kNotFinite,
-                 {name, " holds NaN or infinity; the state is as it was before this tick"});
+  return Failure(
+      Code::kNotFinite,
+      {name, " contains NaN or infinity. The state keeps its value from before this tick"});
 }
 
 Result<void> Session::run_nodes() noexcept {
@@ -200,7 +201,7 @@ Result<void> Session::run_measured() noexcept {
       if (timeline_) timeline_->step_skipped();
       continue;
     }
-    if (memory_) {  // a step's time is that of its work, not of asking for it
+    if (memory_) {  // the time of a step is that of its work, not of submitting it
       if (Result<void> done = memory_->synchronize(); !done) return done;
     }
     const Clock::time_point now = Clock::now();
@@ -262,7 +263,7 @@ bool Session::is_state_finite() const noexcept {
   return true;
 }
 
-// What is counted of a tick that succeeded; whether it took too long.
+// Updates the statistics of a successful tick; returns whether it took too long.
 bool Session::finish(Clock::time_point start, Clock::time_point end) noexcept {
   const std::chrono::nanoseconds took = end - start;
   if (tick_latency_) tick_latency_->record(took);

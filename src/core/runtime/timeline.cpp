@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kTimelineWords = std::size_t{1} << 19;  // 4 MiB
 constexpr std::size_t kHeadWords = 3;
 
-// Field numbers of Perfetto's trace.proto and what it includes.
+// Field numbers of Perfetto's trace.proto and its imports.
 namespace track_field {
 using Tag = protozero::pbf_tag_type;
 constexpr Tag kPacket = 1;
@@ -34,7 +34,7 @@ constexpr std::uint32_t kSequenceId = 1;
 
 // Tracks of the file.
 enum TrackId : std::uint64_t { kProcessTrack = 1, kTickTrack, kTookTrack, kMissTrack, kDropTrack };
-// Names of events; those of the steps follow.
+// Names of events; the names of the steps follow.
 enum NameId : std::uint64_t { kTickName = 1, kMissName, kFailName, kFirstStep };
 
 class Packet {
@@ -111,9 +111,8 @@ Result<void> Timeline::finish() noexcept {
   end_.store(true, std::memory_order_release);
   if (worker_.joinable()) worker_.join();
   if (!failed_.load(std::memory_order_acquire)) return {};
-  return Failure(Code::kTimeline, {name_,
-                                   ": the timeline ended early, see the log; its last ticks "
-                                   "are not in it"});
+  return Failure(Code::kTimeline,
+                 {name_, ": the timeline stopped early and lacks the last ticks; see the log"});
 }
 
 std::uint64_t Timeline::dropped() const noexcept {
@@ -142,7 +141,7 @@ void Timeline::write_head(const std::string& title) {
   add_counter_track(bytes_, kTookTrack, "tick took", kTimeNs);
   add_counter_track(bytes_, kMissTrack, "deadlines missed", kCount);
   add_counter_track(bytes_, kDropTrack, "ticks left out of this file", kCount);
-  Packet packet(bytes_);  // names are written once, and referred to by number
+  Packet packet(bytes_);  // each name is written once and then referenced by number
   packet.writer().add_uint32(track_field::kFlags, kStateCleared | kNeedsState);
   protozero::pbf_writer interned(packet.writer(), track_field::kInterned);
   const auto add_name = [&](std::uint64_t id, const std::string& name) {
@@ -187,14 +186,14 @@ void Timeline::work() noexcept {
   }
 }
 
-// The file stays as far as it came; what comes from now on is counted as dropped.
+// The file keeps its content; everything after this is counted as dropped.
 void Timeline::give_up(const std::string& why) noexcept {
   failed_.store(true, std::memory_order_release);
   try {
     log(LogLevel::kError, Code::kTimeline,
-        name_ + ": the timeline ended early: " + why +
-            ". Later ticks are not in it. Free space, or write it to another disk");
-  } catch (const std::exception&) {  // no memory for a message: finish() still fails
+        name_ + ": the timeline stopped early: " + why +
+            ". Later ticks are missing. Free space, or write to another disk");
+  } catch (const std::exception&) {  // no memory for a message; finish() still reports the failure
   }
 }
 
@@ -211,7 +210,7 @@ void Timeline::write_all() {
   flush();
 }
 
-// The times in the ring: when steps began, then the end of each.
+// The times in the ring buffer: the start of the steps, then the end of each.
 void Timeline::write_tick(std::size_t noted, Outcome outcome) {
   const std::uint64_t start = ring_.take();
   const std::uint64_t end = ring_.take();
@@ -230,7 +229,7 @@ void Timeline::write_tick(std::size_t noted, Outcome outcome) {
     add_counter(bytes_, end, kMissTrack, ++misses_);
   }
   add_event(bytes_, end, kSliceEnd, kTickTrack, 0);
-  add_counter(bytes_, start, kTookTrack, end - start);  // from where its own tick is drawn
+  add_counter(bytes_, start, kTookTrack, end - start);  // the start of its own tick in the drawing
   if (const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed);
       dropped != dropped_written_) {
     add_counter(bytes_, end, kDropTrack, dropped_written_ = dropped);

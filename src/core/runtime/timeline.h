@@ -1,8 +1,9 @@
-// What ticks take, as a file that Perfetto shows: track events in its protobuf format.
+// The durations of ticks as a file for Perfetto: track events in its protobuf format.
 //
-// The thread that ticks notes times and hands a tick's over through a ring; a thread of the
-// timeline's writes them. Ticks that find the ring full are dropped and counted in the file. If the
-// file cannot be written, as on a full disk, it keeps what it has; the log and finish() say so.
+// The thread that ticks passes the times of a tick through a ring buffer; the timeline's thread
+// writes them. Ticks that do not fit into the ring buffer are dropped and counted in the file.
+// After a write failure, for example on a full disk, the file keeps its content; the log and
+// finish() report the failure.
 #pragma once
 
 #include <atomic>
@@ -23,16 +24,16 @@ class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins the file; `steps` are the names of what runs in a tick, in order. Throws Error (LP962).
+  /// Begins the file; `steps` are the names of the steps of a tick, in order. Throws Error (LP962).
   Timeline(const std::filesystem::path& file, const std::string& title,
            const std::vector<std::string>& steps);
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  // For the thread that ticks: nothing allocates, waits or calls the system.
+  // For the thread that ticks: no function allocates, waits or makes a system call.
 
-  /// Starts the steps at `start`; each ends when this is called for it.
+  /// Starts the steps at `start`; each call marks the end of one step.
   void steps_begin(Clock::time_point start) noexcept {
     noted_ = 0;
     times_[noted_++] = start;
@@ -45,10 +46,10 @@ class Timeline {
   /// Writes the rest and ends the thread. Returns a failed write: Failure LP962. Call it once;
   /// otherwise the destructor does.
   Result<void> finish() noexcept;
-  /// Returns how many ticks are not in the file and will not be.
+  /// Returns the number of ticks that are not in the file and never will be.
   std::uint64_t dropped() const noexcept;
 
-  /// The tick is over. A tick that failed has the steps that ran.
+  /// Ends the tick. A failed tick has the steps that ran.
   enum class Outcome : std::uint8_t { kDone, kMissed, kFailed };
   void tick_ended(Clock::time_point start, Clock::time_point end, Outcome outcome) noexcept;
 
@@ -64,18 +65,18 @@ class Timeline {
   std::string name_;
   WordRing ring_;
   std::vector<std::string> steps_;
-  std::vector<Clock::time_point> times_;  // when the steps of this tick began, and each ended
+  std::vector<Clock::time_point> times_;  // the start of this tick's steps, and the end of each
   std::size_t noted_ = 0;
-  std::atomic<std::uint64_t> dropped_{0};   // found the ring full, or the file ended
+  std::atomic<std::uint64_t> dropped_{0};   // the ring buffer was full, or the file has ended
   std::atomic<std::uint64_t> accepted_{0};  // by the ring
-  std::atomic<std::uint64_t> written_{0};   // of these; final once failed_ is set
+  std::atomic<std::uint64_t> written_{0};   // failures; final once failed_ is set
   std::atomic<bool> failed_{false};
-  std::uint64_t pending_ = 0;  // ticks in bytes_
+  std::uint64_t pending_ = 0;  // number of ticks in bytes_
   std::uint64_t dropped_written_ = 0;
   std::uint64_t misses_ = 0;
-  std::string bytes_;  // packets that are not in the file yet
+  std::string bytes_;  // packets that are not written to the file yet
   std::atomic<bool> end_{false};
-  std::thread worker_;  // last: it uses the others
+  std::thread worker_;  // last member: it uses the others
 };
 
 }  // namespace leapp

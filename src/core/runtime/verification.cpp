@@ -11,7 +11,8 @@
 namespace leapp {
 namespace {
 
-// The check of a port with the largest error, alone or wired; null if there is none.
+// Returns the check of a port with the largest error, alone or in the pipeline; null if there is
+// none.
 const PortVerification* worst_of(const Verification& verification, const std::string& port,
                                  bool wired) {
   const PortVerification* worst = nullptr;
@@ -72,8 +73,8 @@ std::string to_string(const Verification& verification) {
   const std::string ticks = std::to_string(verification.ticks) + " golden tick(s)";
   if (!verification.compared()) {
     return text + "WRONG: no value of the " + ticks +
-           " could be compared, so nothing is known about this machine" +
-           tag_of(Code::kNothingCompared) + "\n";
+           " could be compared, so this machine is not verified" + tag_of(Code::kNothingCompared) +
+           "\n";
   }
   if (!verification.passed()) return text + "WRONG: not all of the " + ticks + " were repeated\n";
   return text + "this machine repeats " +

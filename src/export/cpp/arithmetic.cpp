@@ -1,4 +1,5 @@
-// Element-wise operators that a table cannot say: several texts, or operands of several types.
+// Element-wise operators that do not fit into a table: several templates, or operands of several
+// types.
 #include <cmath>
 #include <limits>
 
@@ -8,7 +9,7 @@
 namespace leapp::cpp_export {
 namespace {
 
-// Integers go through functions that wrap around.
+// Functions for integers wrap around.
 std::string infix(DType dtype, const char* sign, const char* function) {
   if (is_floating_point(dtype)) return std::string("($0 ") + sign + " $1)";
   return std::string(function) + "($0, $1)";
@@ -20,7 +21,7 @@ Value scaled(OpContext& context, const Value& value, const char* parameter) {
   return combine(infix(type, "*", "multiply"), {context.operand(parameter, type), value}, type);
 }
 
-// One operand and alpha times another.
+// Computes one operand plus alpha times another.
 Value with_alpha(OpContext& context, const char* sign, const char* function, const char* first,
                  const char* second) {
   const DType type = context.result_dtype();
@@ -47,7 +48,7 @@ Value generate_mul(OpContext& context) {
                {context.operand("self", type), context.operand("other", type)}, "");
 }
 
-// A quotient in a rounding mode. Of integers, a zero below fails the run.
+// Divides with a rounding mode. Integer division by zero makes the run fail.
 Value divided(OpContext& context, const std::string& mode) {
   const DType type = context.result_dtype();
   const std::vector<Value> operands = {context.operand("self", type),
@@ -139,7 +140,7 @@ Value generate_round_decimals(OpContext& context) {
 
 Value generate_isclose(OpContext& context) {
   const DType promoted = context.promoted({"self", "other"});
-  // PyTorch compares integers by their distance as float32.
+  // PyTorch compares integers by their difference as float32.
   const DType type = is_floating_point(promoted) ? promoted : DType::kFloat32;
   const char* nan = context.flag("equal_nan") ? "true" : "false";
   return apply(context, std::string("is_close($0, $1, $2, $3, ") + nan + ")",
@@ -148,7 +149,7 @@ Value generate_isclose(OpContext& context) {
                "math.h");
 }
 
-// A factor times the operand, in the type of the result.
+// A factor times the operand, in the result's type.
 Generator multiple(double factor) {
   return [factor](OpContext& context) {
     const DType type = context.result_dtype();
@@ -185,7 +186,7 @@ Value generate_ldexp(OpContext& context) {
                {context.operand("self", type), context.operand("other", type)}, "math.h");
 }
 
-// Those that are one expression.
+// Operators that are a single expression.
 void add_expressions(GeneratorRegistry& registry) {
   registry.add({"aten::reciprocal"}, [](OpContext& context) {
     const DType type = context.result_dtype();

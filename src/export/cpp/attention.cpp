@@ -45,7 +45,7 @@ Value attention_weights(Program& program, const Value& scores) {
   return combine("(equal($1, $2) ? $2 : $0 / $1)", {powers, sum, filled(0.0, dtype)}, dtype);
 }
 
-// Heads of keys and values may be shared by several of the query.
+// Several heads of the query may share heads of keys and values.
 Value shared_heads(Program& program, const Value& x, std::int64_t heads) {
   const std::size_t dim = x.shape.size() - 3;
   const std::int64_t own = x.shape[dim];
@@ -60,8 +60,8 @@ Value shared_heads(Program& program, const Value& x, std::int64_t heads) {
   });
 }
 
-// The mask of PyTorch's fused layers, in which true hides: of kind 0 it is [query, key], of kind 1
-// [batch, key], of kind 2 whole.
+// The mask of PyTorch's fused layers, in which true hides: kind 0 is [query, key], kind 1 is
+// [batch, key], kind 2 has its full shape.
 Value hidden_by(OpContext& context, const Value& scores) {
   if (context.is_none("mask")) return scores;
   Value mask = context.tensor("mask");

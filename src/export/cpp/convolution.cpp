@@ -11,12 +11,12 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// Dimensions of a shape from one place on, as numbers.
+// Returns the dimensions of a shape from an index on, as numbers.
 Ints from_place(const Shape& shape, std::size_t begin) {
   return {shape.begin() + static_cast<std::ptrdiff_t>(begin), shape.end()};
 }
 
-// [N, G*C, ..] as [N, G, C, ..].
+// Returns [N, G*C, ..] as [N, G, C, ..].
 Value grouped(Program& program, const Value& x, std::size_t dim, std::int64_t groups) {
   Shape shape = x.shape;
   shape[dim] /= groups;
@@ -68,8 +68,8 @@ Value forward(OpContext& context, const Value& x, const Value& weight, const Win
   return convolved(program, grouped(program, slid, 1, groups), w, count, result);
 }
 
-// Each element of x, `stride` apart, with zeros between; then the convolution with the weight
-// turned round.
+// Spreads the elements of x `stride` apart, with zeros between, and convolves with the flipped
+// weight.
 Value backward(OpContext& context, const Value& x, const Value& weight, const Windows& windows,
                std::int64_t groups, const Shape& result) {
   Program& program = context.program();

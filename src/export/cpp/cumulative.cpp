@@ -1,4 +1,4 @@
-// Running results along a dimension, and sorting along it.
+// Cumulative results along a dimension, and sorting along it.
 #include <algorithm>
 
 #include "export/cpp/pointwise.h"
@@ -7,8 +7,8 @@
 namespace leapp::cpp_export {
 namespace {
 
-// A loop along one dimension inside loops along the others. `begin` and `step` are lines; step is
-// given the element's text, its place, and those of the results at it.
+// A loop along one dimension inside loops along the others. `begin` and `step` return lines; step
+// receives the text of the element, its index, and the texts of the results at that index.
 void scan(Program& program, const Value& x, std::size_t dim, const std::vector<Value>& results,
           const std::vector<std::string>& begin,
           const std::function<
@@ -70,7 +70,7 @@ Value generate_logcumsumexp(OpContext& context) {
   return program.reshaped(result, shape);
 }
 
-// The largest or smallest so far, the last of equals, and its place.
+// The largest or smallest element so far, the last of equal ones, and its index.
 void generate_running_extreme(OpContext& context, bool largest) {
   Program& program = context.program();
   Value x = context.tensor("self");
@@ -101,7 +101,7 @@ struct Sorted {
   Value places;
 };
 
-// Sorted along a dimension, which becomes the last: rows in memory, each sorted by a kernel.
+// Sorts along a dimension, which becomes the last: rows in memory, each sorted by a kernel.
 Sorted sorted_rows(Program& program, const Value& x, std::int64_t dim, bool descending) {
   const std::int64_t size = x.shape[static_cast<std::size_t>(dim)];
   const Value moved = transposed(x, dim, x.rank() - 1);
@@ -122,7 +122,7 @@ Sorted sorted_rows(Program& program, const Value& x, std::int64_t dim, bool desc
   return {program.read(values), program.read(places)};
 }
 
-// The first `count` of a sorted dimension, back in its place.
+// The first `count` elements of a sorted dimension, moved back to its position.
 void set_sorted(OpContext& context, const Sorted& sorted, std::int64_t dim, std::int64_t begin,
                 std::int64_t count, bool only_places) {
   Program& program = context.program();

@@ -1,4 +1,4 @@
-// From a graph to the text of its source.
+// Converts a graph to the text of its source.
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +14,7 @@
 namespace leapp::cpp_export {
 namespace {
 
-// A string literal; whatever a name holds, in octal where it is not printable.
+// Returns a string literal; characters that are not printable are octal.
 std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -38,8 +38,8 @@ void generate_op(ValueMap& values, const ir::Op& op) {
   (*generator)(context);
 }
 
-// Pastes a file of kernels/ or a header of src/ after the files that it includes, each once.
-// Includes of the standard library are collected.
+// Inserts a file of kernels/ or a header of src/ after the files that it includes, each once.
+// Collects the includes of the standard library.
 void paste(const std::string& file, std::set<std::string>& done, std::set<std::string>& headers,
            std::string& text) {
   if (!done.insert(file).second) return;

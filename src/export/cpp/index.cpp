@@ -37,7 +37,7 @@ std::string Index::text() const {
       text += (is_negative ? " - " : " + ") + part;
     }
   };
-  for (const bool negatives : {false, true}) {  // "9 - i0" reads better than "-i0 + 9"
+  for (const bool negatives : {false, true}) {  // "9 - i0" is more readable than "-i0 + 9"
     for (const auto& [atom, scale] : terms_) {
       if ((scale < 0) != negatives) continue;
       const std::int64_t size = scale < 0 ? -scale : scale;

@@ -1,5 +1,5 @@
-// A place along one dimension, as text for generated code: a sum of terms, each a loop's variable
-// or another expression times a constant, and an offset.
+// An index along one dimension, as text for generated code: a sum of terms, each of which is a loop
+// variable or another expression times a constant, and an offset.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class Index {
 
   Index times(std::int64_t factor) const;
   Index plus(const Index& other) const;
-  /// Returns "i0 * 12 + i1 + 3".
+  /// Returns text, for example "i0 * 12 + i1 + 3".
   std::string text() const;
-  /// Returns text(), in parentheses unless it is one word.
+  /// Returns text(), in parentheses unless it is a single word.
   std::string atom() const;
   bool is_number() const noexcept { return terms_.empty(); }
   std::int64_t offset() const noexcept { return offset_; }

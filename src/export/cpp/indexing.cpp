@@ -1,4 +1,4 @@
-// Elements chosen by the values of other tensors.
+// Elements selected by values of other tensors.
 #include "export/cpp/indexing.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::function<Index(const Indices&)> place_of(OpContext& context, const Value& i
     return function + index.at(at) + rest;
   };
   if (size == 1) {
-    // Views leave out places along such a dimension: the check would go with them.
+    // Views leave out indices along such a dimension, and with them the range check.
     Program& program = context.program();
     program.add_statement({}, program.nest(index.shape, 1, [&](const Indices& at, int depth) {
       return indented(depth) + "static_cast<void>(" + text(at) + ");\n";
@@ -31,8 +31,8 @@ std::function<Index(const Indices&)> place_of(OpContext& context, const Value& i
 
 namespace {
 
-// The operand, in memory where a dimension repeats one element: places along that would be left out
-// of the text, and their check with them.
+// Returns the operand, in memory if a dimension repeats one element, because the generated code
+// would otherwise leave out indices along it, and their range check.
 Value indexed(OpContext& context, const char* parameter) {
   const Value value = context.program().cheap(context.tensor(parameter));
   for (std::size_t i = 0; value.strides && i < value.shape.size(); ++i) {
@@ -132,7 +132,7 @@ IndexedPlaces places_of(OpContext& context, const Shape& shape, const char* para
     common = broadcast_shape(common, indices[i]->shape);
     indexed.push_back(i);
   }
-  // Indexed dimensions that stand together are replaced in place; else the common ones go in front.
+  // Adjacent indexed dimensions are replaced in place; otherwise the common dimensions go in front.
   const bool together = indexed.empty() || indexed.back() - indexed.front() + 1 == indexed.size();
   const std::size_t front = together && !indexed.empty() ? indexed.front() : 0;
   IndexedPlaces places;

@@ -1,4 +1,4 @@
-// Places that the values of tensors choose.
+// Indices from values of tensors.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,14 @@
 
 namespace leapp::cpp_export {
 
-/// Returns the place in a dimension that an element of `index` names; one outside fails the run.
-/// Whether negative numbers count from the end is PyTorch's choice for each operator.
+/// Returns the position in a dimension that an element of `index` selects. An index out of range
+/// makes the run fail. As in PyTorch, it depends on the operator if negative numbers count from the
+/// end.
 std::function<Index(const Indices&)> place_of(OpContext& context, const Value& index,
                                               std::int64_t size, bool from_end);
 
-/// x[indices] in PyTorch's meaning: the shape of the result, and for its indices those of x.
+/// The indexing x[indices] of PyTorch: the shape of the result, and the indices of x for each of
+/// its indices.
 struct IndexedPlaces {
   Shape shape;
   IndexMap map;

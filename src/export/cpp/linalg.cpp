@@ -1,4 +1,4 @@
-// Small linear algebra: kernels over matrices, one after the other.
+// Linear algebra on small matrices: kernels for a batch of matrices, one after the other.
 #include <algorithm>
 
 #include "export/cpp/pointwise.h"
@@ -24,15 +24,15 @@ Matrix size_of_matrix(const Value& x) {
   return {rows, columns, each == 0 ? 0 : x.count() / each};
 }
 
-// A copy that a kernel may destroy.
+// A copy that a kernel may overwrite.
 BufferId copied(Program& program, const Value& x) {
   const BufferId to = program.add_scratch(x.dtype, x.shape);
   program.store(x, to);
   return to;
 }
 
-// Calls a kernel for each matrix of a batch; `call` is given a function that names the matrix of a
-// buffer, whose matrices have that many elements.
+// Calls a kernel for each matrix of a batch; `call` receives a function that returns the matrix of
+// a buffer, given the number of elements per matrix.
 using Part = std::function<std::string(BufferId buffer, std::int64_t elements)>;
 void for_each_matrix(OpContext& context, std::int64_t batch,
                      const std::function<std::string(const Part&)>& call) {
@@ -54,7 +54,7 @@ std::string failing(OpContext& context, const std::string& call, const std::stri
   return "if (!" + call + ") status.fail(" + number(error) + ");";
 }
 
-// a x = b. PyTorch takes b for vectors where it has one dimension less, or a's batch and size.
+// Solves a x = b. PyTorch treats b as vectors if it has one dimension less, or a's batch and size.
 Value solved(OpContext& context, const Value& a, const Value& given, bool left) {
   Program& program = context.program();
   const Matrix size = size_of_matrix(a);
@@ -90,7 +90,7 @@ void set_info(OpContext& context, std::size_t first) {
   for (std::size_t i = first; i < context.result_count(); ++i) {
     if (!context.is_used(i)) continue;
     context.need(context.result_dtype(i) == DType::kInt32 && i + 1 == context.result_count(),
-                 "the factors that it leaves behind are used");
+                 "the factors that it returns are used");
     context.set(i, filled(std::int64_t{0}, DType::kInt32, context.result_shape(i)));
   }
 }
@@ -234,7 +234,7 @@ Value generate_cross(OpContext& context) {
   const Value b = expanded(context.program().cheap(context.operand("other", dtype)), shape);
   const auto dim =
       static_cast<std::size_t>(context.dim("dim", static_cast<std::int64_t>(shape.size())));
-  // The element after next of each, cyclically.
+  // The element two positions later, cyclically.
   const auto turned = [&](const Value& x, std::int64_t by) {
     return view(x, shape, [dim, by](Indices index) {
       index[dim] = Index::of("((" + index[dim].plus(by).text() + ") % 3)");

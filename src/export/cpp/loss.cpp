@@ -16,7 +16,7 @@ Ints all_dims(const Value& x) {
   return dims;
 }
 
-// As the operator's `reduction` says: 0 keeps elements, 1 takes their mean, 2 their sum.
+// By the operator's `reduction`: 0 keeps elements, 1 computes their mean, 2 their sum.
 Value by_reduction(OpContext& context, const Value& loss) {
   Program& program = context.program();
   const std::int64_t how = context.integer("reduction");
@@ -26,7 +26,7 @@ Value by_reduction(OpContext& context, const Value& loss) {
   return program.reshaped(one, context.result_shape());
 }
 
-// A loss by the text of one element, over "self" ($0), "target" ($1) and numbers.
+// A loss by the template of one element, over "self" ($0), "target" ($1) and numbers.
 Value element_loss(OpContext& context, const std::string& text,
                    const std::vector<double>& numbers) {
   const DType dtype = context.result_dtype();
@@ -49,7 +49,7 @@ Value generate_cross_entropy(OpContext& context) {
 }
 
 Value generate_cross_entropy_of_logits(OpContext& context) {
-  // With a weight p for what is true: (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)).
+  // With a weight p for positive targets: (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)).
   Value loss = element_loss(context, "(($2 - $1) * $0 - log_sigmoid($0))", {1});
   if (!context.is_none("pos_weight")) {
     const DType dtype = context.result_dtype();
@@ -63,7 +63,8 @@ Value generate_cross_entropy_of_logits(OpContext& context) {
   return by_reduction(context, weighted(context, loss, "weight"));
 }
 
-// sum |a - b|^p to the power of 1/p along the last dimension, by the kinds of p that are cheaper.
+// Computes sum |a - b|^p to the power of 1/p along the last dimension, with special cases for p
+// that are cheaper.
 Value distance(Program& program, const Value& difference, double p) {
   const DType dtype = difference.dtype;
   const Ints dims = {difference.rank() - 1};

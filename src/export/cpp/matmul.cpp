@@ -39,14 +39,14 @@ bool is_matrix(const ir::Blob* blob) {
          element_count(blob->type.shape) > 0;
 }
 
-// A value that a kernel can walk through: numbers in one buffer, read as they are.
+// A value that a kernel can iterate over: numbers in one buffer, read without conversion.
 Value walkable(Program& program, const Value& value) {
   const bool is_plain = value.cost == 0 && value.strides && value.strides->size() == 1 &&
                         value.at(Indices(value.shape.size())).find('(') == std::string::npos;
   return is_plain ? value : program.stored(value);
 }
 
-// A linear kernel with its weights, kept as the program has it.
+// A linear kernel with its weights, in their original order.
 std::string packed_linear(Program& program, const ir::Blob& weight, const std::string& name,
                           BufferId bias) {
   const std::string type = "Linear<" + type_text(weight.type.dtype) + ", " +
@@ -86,7 +86,7 @@ Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight
       });
 }
 
-// Some rows of a constant, in its own memory.
+// Some rows of a constant, copied to their own memory.
 ir::Blob rows_of(const ir::Blob& blob, Rows rows) {
   if (rows.count < 0) return blob;
   ir::Blob part = blob;
@@ -102,7 +102,7 @@ BufferId bias_buffer(OpContext& context, const char* parameter, Rows rows = {}) 
                                       context.constant_name(parameter));
 }
 
-// The product of tensors of any rank, as torch.matmul has it.
+// The product of tensors of any rank, as in torch.matmul.
 Value any_product(OpContext& context, const char* left, const char* right) {
   Program& program = context.program();
   Value a = context.tensor(left);
@@ -126,7 +126,7 @@ Value any_product(OpContext& context, const char* left, const char* right) {
   return y;
 }
 
-// beta * self + alpha * product.
+// Computes beta * self + alpha * product.
 Value added(OpContext& context, const Value& product) {
   const DType dtype = context.result_dtype();
   Value result = product;
@@ -165,7 +165,7 @@ Value generate_addbmm(OpContext& context) {
   Program& program = context.program();
   const Value a = context.tensor("batch1");
   const Value b = context.tensor("batch2");
-  // The sum over the batch is that over a longer inner dimension.
+  // A sum over the batch equals a sum over a longer inner dimension.
   const Value wide =
       program.reshaped(permuted(a, {1, 0, 2}), {a.shape[1], a.shape[0] * a.shape[2]});
   const Value tall = program.reshaped(b, {b.shape[0] * b.shape[1], b.shape[2]});

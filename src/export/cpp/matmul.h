@@ -5,10 +5,11 @@
 
 namespace leapp::cpp_export {
 
-/// Returns a [.., M, K] times b [.., K, N], of one type; leading dimensions broadcast.
+/// Returns the product of a [.., M, K] and b [.., K, N] with the same type; leading dimensions
+/// broadcast.
 Value product(Program& program, const Value& a, const Value& b);
 
-/// x W^T + b. Some rows of the parameters only: of W and b, from `begin` on.
+/// Computes x W^T + b with only some rows of W and b, from `begin` on.
 struct Rows {
   std::int64_t begin = 0;
   std::int64_t count = -1;  ///< all

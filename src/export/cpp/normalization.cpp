@@ -12,7 +12,7 @@ using Ints = std::vector<std::int64_t>;
 
 struct Moments {
   Value mean;
-  Value rstd;  // one over the standard deviation
+  Value rstd;  // reciprocal of the standard deviation
 };
 
 Moments moments_of(Program& program, const Value& x, const Ints& dims, double eps) {

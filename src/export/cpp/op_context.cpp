@@ -17,8 +17,7 @@ bool has_type(DType dtype) {
 void check_port(const std::string& name, DType dtype) {
   require(has_type(dtype), Code::kNoCpp,
           "the port '" + name + "' is " + std::string(name_of(dtype)) +
-              ", which C++ has no type for. Convert it to float32 before, or use "
-              "export_with='onnx'.");
+              ", which has no C++ type. Convert it to float32 first, or use export_with='onnx'.");
 }
 
 template <typename T>
@@ -32,7 +31,7 @@ Value literal(const ir::Blob& blob) {
   }
 }
 
-// A constant of one element, as a number in the text.
+// A constant of one element, as a literal in the text.
 std::optional<Value> number_of(const ir::Blob& blob) {
   if (element_count(blob.type.shape) != 1) return std::nullopt;
   switch (blob.type.dtype) {
@@ -88,7 +87,7 @@ Value ValueMap::constant(ir::ValueId id) {
           "a constant " +
               (graph_.value(id).name.empty() ? "" : "'" + graph_.value(id).name + "' ") + "is " +
               std::string(name_of(blob.type.dtype)) +
-              ", which C++ has no type for. Use export_with='onnx'.");
+              ", which has no C++ type. Use export_with='onnx'.");
   const std::optional<Value> number = number_of(blob);
   return number ? *number : program_.read(program_.add_weight(blob, graph_.value(id).name));
 }
@@ -108,7 +107,7 @@ void ValueMap::set(ir::ValueId id, Value value) {
     written_[i] = true;
     break;
   }
-  // A longer expression is hard to read, and for a compiler too.
+  // A longer expression is hard to read, also for a compiler.
   constexpr int kLongest = 24;
   if (uses(id) > 1 || value.cost > kLongest) value = program_.cheap(value);
   values_.at(static_cast<std::size_t>(id)) = std::move(value);
@@ -174,7 +173,7 @@ std::string OpContext::constant_name(std::string_view parameter) const {
 Value OpContext::operand(std::string_view parameter, DType dtype) {
   if (is_tensor(parameter)) {
     const Value value = values_.get(value_of(parameter));
-    // An element-wise operator may go along with the kernel before it.
+    // An element-wise operator may be fused into the preceding kernel.
     return value.pending && value.dtype == dtype ? value : cast(tensor(parameter), dtype);
   }
   const DType own = scalar_type(parameter);

@@ -1,7 +1,7 @@
-// One operation of the pure graph while code is generated for it: its arguments in, values out.
+// Generates code for one operation of the pure graph: reads its arguments and creates values.
 //
-// Arguments are asked for by their name in PyTorch's schema. What cannot be said in C++ ends in
-// fail(), which names the operation and the user's line.
+// Arguments are read by their name in PyTorch's schema. For an unsupported operation, fail() throws
+// an error that names the operation and the user's line.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@
 
 namespace leapp::cpp_export {
 
-/// Values of the graph, and what stands for them in the program.
+/// The generated values for the values of the graph.
 class ValueMap {
  public:
-  /// Makes a buffer of every input and output.
+  /// Creates a buffer for every input and output.
   ValueMap(const ir::Graph& graph, Program& program);
 
   const ir::Graph& graph() const noexcept { return graph_; }
   Program& program() const noexcept { return program_; }
   /// Returns the generated value; a constant is created on first use.
   Value get(ir::ValueId id);
-  /// Sets a value. It is stored if it is read more than once or is an output; others are computed
-  /// where they are read.
+  /// Sets a value. Stores it in memory if it is read more than once or is an output; others are
+  /// computed where they are read.
   void set(ir::ValueId id, Value value);
   bool is_used(ir::ValueId id) const { return uses_.at(static_cast<std::size_t>(id)) > 0; }
   int uses(ir::ValueId id) const { return uses_.at(static_cast<std::size_t>(id)); }
@@ -60,7 +60,7 @@ class OpContext : public ir::OpArguments {
   // ---- arguments, in addition to those that ir::OpArguments reads ----
   Value tensor(std::string_view parameter);
   std::optional<Value> optional_tensor(std::string_view parameter);
-  /// Returns a list of tensors; nothing for those that are None.
+  /// Returns a list of tensors; empty items for those that are None.
   std::vector<std::optional<Value>> optional_tensors(std::string_view parameter);
   std::vector<Value> tensors(std::string_view parameter);
   /// Returns the constant of a tensor, or null if it is not a constant.

@@ -47,7 +47,7 @@ Value generate_constant_pad(OpContext& context) {
       filler);
 }
 
-// Places outside lead back inside by a function of kernels/place.h.
+// A function of kernels/place.h maps indices outside back inside.
 Value generate_pad_by(OpContext& context, const std::string& function, const char* parameter) {
   const Value x = context.program().cheap(context.tensor("self"));
   context.program().use_kernel("place.h");

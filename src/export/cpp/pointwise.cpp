@@ -6,7 +6,7 @@
 namespace leapp::cpp_export {
 namespace {
 
-// A template with "$0", "$1", .. for the operands' texts.
+// A template with "$0", "$1", .. for the texts of the operands.
 std::string substituted(const std::string& pattern, const std::vector<std::string>& texts) {
   std::string result;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -193,7 +193,7 @@ const std::vector<Row>& comparisons() {
       {{"isposinf"}, {"self"}, "(is_infinite($0) && !has_sign($0))", "math.h", kPromoted},
       {{"isneginf"}, {"self"}, "(is_infinite($0) && has_sign($0))", "math.h", kPromoted},
       {{"signbit"}, {"self"}, "has_sign($0)", "math.h", kPromoted},
-      // Of bool, which everything converts to.
+      // For bool, to which all types convert.
       {{"logical_and"}, {"self", "other"}, "bit_and($0, $1)", "math.h"},
       {{"logical_or"}, {"self", "other"}, "bit_or($0, $1)", "math.h"},
       {{"logical_xor"}, {"self", "other"}, "bit_xor($0, $1)", "math.h"},

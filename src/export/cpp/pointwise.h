@@ -9,7 +9,7 @@
 
 namespace leapp::cpp_export {
 
-/// The type that operands are converted to before the operator: the result's type, or their common
+/// The type to which operands are converted before the operator: the result's type, or their common
 /// promoted type if the result's type is unrelated (comparisons).
 enum class RowType { kResult, kPromoted };
 
@@ -17,16 +17,16 @@ struct Row {
   std::vector<std::string> names;          ///< without "aten::"
   std::vector<std::string_view> operands;  ///< parameters, tensors or numbers
   std::string text;                        ///< "$0" is the first operand
-  std::string kernel;                      ///< the file of kernels/ that it calls; may be empty
+  std::string kernel;                      ///< the file of kernels/ that it needs; may be empty
   RowType type = RowType::kResult;
 };
 
-/// Returns the operator's first result, by the text of one element.
+/// Returns the operator's first result, from the text of one element.
 Value apply(OpContext& context, const std::string& text, std::vector<Value> operands,
             const std::string& kernel);
 
-/// Returns a value of the shape that its operands broadcast to. They are read as often as that
-/// needs.
+/// Returns a value with the shape to which its operands broadcast. They are read as often as
+/// necessary.
 Value combine(const std::string& text, std::vector<Value> operands, DType dtype);
 
 }  // namespace leapp::cpp_export

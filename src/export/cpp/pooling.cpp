@@ -1,4 +1,4 @@
-// Pooling: one element out of each window.
+// Pooling: one result element for each window.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// [N, C, D..] for pooling along `count` dimensions, whatever stands in front.
+// Returns [N, C, D..] for pooling along `count` dimensions, with any leading dimensions.
 Value batched(Program& program, const Value& x, std::size_t count) {
   Shape shape = {1, 1};
   for (std::size_t i = 0; i < x.shape.size(); ++i) {
@@ -51,7 +51,8 @@ Value lowest(DType dtype) {
   return filled(std::int64_t{0}, dtype);
 }
 
-// Places in windows, [N, C, out.., 1..], as places among all elements of a channel of x.
+// Converts positions in windows, [N, C, out.., 1..], to positions among all elements of a channel
+// of x.
 Value places_in(const Value& x, const Windows& windows, const Value& in_window) {
   const std::size_t count = windows.size.size();
   const Shape from = x.shape;
@@ -100,7 +101,7 @@ Value average_divisor(OpContext& context, const Value& x, const Windows& windows
   const bool with_padding = !context.has("count_include_pad") || context.flag("count_include_pad");
   Shape ones_shape(2 + count, 1);
   for (std::size_t i = 0; i < count; ++i) ones_shape[2 + i] = x.shape[2 + i];
-  // The padding counts where it is asked to, but never what a window reaches beyond that.
+  // Padding counts if requested, but elements beyond the padding never do.
   const Value one = filled(std::int64_t{1}, x.dtype);
   Value ones = filled(std::int64_t{1}, x.dtype, ones_shape);
   Windows slide = windows;

@@ -243,7 +243,7 @@ int Program::add_error(const std::string& sentence) {
   return static_cast<int>(errors_.size());
 }
 
-// Largest first, each at the lowest place that no buffer alive at the same time takes.
+// Largest first, each at the lowest address that no buffer alive at the same time uses.
 void Program::plan() {
   std::vector<Buffer*> order;
   for (Buffer& buffer : buffers_) {

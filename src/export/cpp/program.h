@@ -1,8 +1,8 @@
-// The body of a generated model while it is written: statements in order, the memory that they work
-// in, the kernels that they call, and what they may fail with.
+// The body of a generated model under construction: statements in order, and their memory, kernels
+// and errors.
 //
-// Everything is planned when the last statement is there: buffers whose lives do not overlap share
-// memory. Not thread-safe.
+// Memory is planned after the last statement: buffers with disjoint lifetimes share memory. Not
+// thread-safe.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,10 @@ struct Buffer {
   std::string name;
   DType dtype = DType::kFloat32;
   Shape shape;
-  std::int64_t offset = 0;  ///< in the weights or in the scratch memory, in bytes
-  int first = -1;           ///< statements that use it; -1: none does
+  std::int64_t offset = 0;  ///< offset in the weights or in the scratch memory, in bytes
+  int first = -1;           ///< statements that use it; -1 for none
   int last = -1;
-  std::string comment = {};  ///< a weight's name
+  std::string comment = {};  ///< name of a weight
 
   std::int64_t bytes() const {
     return element_count(shape) * static_cast<std::int64_t>(size_of(dtype));
@@ -49,34 +49,34 @@ class Program {
   BufferId add_weight(const ir::Blob& blob, const std::string& name);
   const Buffer& buffer(BufferId id) const { return buffers_.at(static_cast<std::size_t>(id)); }
 
-  /// Returns the elements of a buffer, read where they are needed.
+  /// Returns the elements of a buffer, which are read where they are used.
   Value read(BufferId id);
-  /// Returns the buffer's name, for the statement that is being written: a pointer to its first
-  /// element.
+  /// Returns the buffer's name for the current statement: a pointer to its first element.
   std::string pointer(BufferId id);
 
   // ---- statements ----
-  /// Writes a value to a buffer of its count of elements, as one loop nest.
+  /// Writes a value to a buffer with the same number of elements, as one loop nest.
   void store(const Value& value, BufferId to);
-  /// Writes a value to the elements of another of its shape, a view of a buffer.
+  /// Writes a value to the elements of another value with the same shape, a view of a buffer.
   void write(const Value& value, const Value& target);
-  /// Returns the value in memory: itself where it is the whole of a buffer, else a new one.
+  /// Returns the value in memory: itself if it is a whole buffer, otherwise a new one.
   Value stored(const Value& value);
-  /// Does the same, but only where computing an element more than once would cost.
+  /// Returns the value in memory, but only if computing an element more than once would be
+  /// expensive.
   Value cheap(const Value& value) {
     return value.cost == 0 && !value.pending ? value : stored(value);
   }
-  /// Returns the result of a kernel that is called once it is known what is done with each element.
-  /// `call` makes the statement, given the text of a function of x and the buffer to write to.
+  /// Returns the result of a kernel that is called after the operators on its elements are known.
+  /// `call` creates the statement from the text of a function of x and the output buffer.
   Value pending(DType dtype, const Shape& shape,
                 std::function<std::string(const std::string& text, BufferId to)> call);
   /// Returns the elements in the same order with a different shape; stored if it cannot be a view.
   Value reshaped(const Value& value, const Shape& shape);
-  /// Adds a statement of any text, which may have several lines, with a comment on its origin: by
+  /// Adds a statement with any text, which may have several lines, and a comment on its origin; by
   /// default the operator itself.
   void add_statement(const std::set<std::string>& origins, const std::string& text);
-  /// Opens a loop per dimension of more than one element, and the text inside; `body` is given the
-  /// indices. Blocks are indented from `depth` on.
+  /// Opens a loop for each dimension with more than one element, around the text of `body`, which
+  /// receives the indices. Blocks are indented from `depth` on.
   std::string nest(const Shape& shape, int depth,
                    const std::function<std::string(const Indices&, int depth)>& body);
 
@@ -87,16 +87,16 @@ class Program {
   std::set<std::string> origins_of(std::initializer_list<Value> values) const;
 
   // ---- what it needs ----
-  /// A file of kernels/, "linear.h" say.
+  /// A file of kernels/, for example "linear.h".
   void use_kernel(const std::string& file) { kernels_.insert(file); }
-  /// Returns a member of the model's memory that prepare() fills: its type, and the arguments of
-  /// its prepare(). Returns its name, to be called by statements.
+  /// Adds a member of the model's memory that prepare() fills, with its type and the arguments of
+  /// its prepare(). Returns its name, for statements that call it.
   std::string add_packed(const std::string& type, const std::vector<BufferId>& weights);
-  /// Adds a message that run() may fail with, and returns its index.
+  /// Adds an error message of run(), and returns its index.
   int add_error(const std::string& sentence);
 
   // ---- the result ----
-  /// Places scratch buffers; no statement may follow.
+  /// Assigns addresses to scratch buffers. No statement may be added afterwards.
   void plan();
   std::int64_t scratch_bytes() const noexcept { return scratch_bytes_; }
   const std::vector<Buffer>& buffers() const noexcept { return buffers_; }
@@ -127,12 +127,12 @@ class Program {
   std::int64_t scratch_bytes_ = 0;
 };
 
-/// Blanks in front of a line of a block.
+/// Returns the indentation of a block's line.
 inline std::string indented(int depth) {
   return std::string(static_cast<std::size_t>(2 * depth), ' ');
 }
 
-/// Returns a name for a comment: what would end the line or go on after it is left out.
+/// Returns a name for a comment, without characters that would end the line or continue it.
 std::string in_comment(const std::string& text);
 
 /// Alignment of weights and scratch buffers in bytes: a cache line.

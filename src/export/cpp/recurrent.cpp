@@ -1,5 +1,5 @@
 // GRU and LSTM: a kernel per layer and direction, called for each row of each step. Plain recurrent
-// networks need none: PyTorch takes them apart.
+// networks need none, because PyTorch decomposes them.
 #include "export/cpp/registry.h"
 
 namespace leapp::cpp_export {
@@ -7,12 +7,12 @@ namespace {
 
 // One direction of one layer.
 struct Cell {
-  std::string name;  // of the packed kernel
+  std::string name;  // name of the packed kernel
   std::int64_t input = 0;
   std::int64_t hidden = 0;
 };
 
-// Takes weights and biases: w_ih, w_hh, and b_ih, b_hh if there are any.
+// Reads weights and biases: w_ih, w_hh, and b_ih, b_hh if there are any.
 Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir::ValueId>& given) {
   Program& program = context.program();
   std::vector<BufferId> weights;
@@ -34,14 +34,14 @@ Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir
   return cell;
 }
 
-// A copy of a state, to be replaced by each step.
+// A copy of a state, which each step replaces.
 Value state_copy(Program& program, const Value& state) {
   const BufferId to = program.add_scratch(state.dtype, state.shape);
   program.store(state, to);
   return program.read(to);
 }
 
-// x [T, B, I] in memory, states [B, H]; the outputs of all steps go to y [T, B, .., H].
+// x [T, B, I] in memory, states [B, H]; the outputs of all steps are written to y [T, B, .., H].
 void run_steps(Program& program, const Cell& cell, const Value& x, const std::vector<Value>& states,
                const Value& y, bool backwards) {
   const Shape loops = {x.shape[0], x.shape[1]};

@@ -155,7 +155,7 @@ Value generate_count_nonzero(OpContext& context) {
   return finished(context, sum_of(context.program(), x, dims_of(context, x)));
 }
 
-// Sum of squared distances from the mean, over the count less a correction.
+// Sum of squared distances from the mean, divided by the count minus a correction.
 Value variance(OpContext& context, const Value& x, const Ints& dims, const Value& mean) {
   double correction = 1;
   if (context.has("unbiased")) correction = context.flag("unbiased") ? 1 : 0;
@@ -188,7 +188,7 @@ Value generate_norm(OpContext& context, const char* parameter) {
   const Value size = combine("abs($0)", {x}, dtype);
   Value result;
   if (std::isinf(order)) {
-    // Of nothing, the norm is zero.
+    // The norm of no elements is zero.
     result = reduced_count(x.shape, dims) == 0
                  ? sum_of(program, size, dims)
                  : reduced(program, size, dims, extreme_reduction(dtype, order > 0));
@@ -214,14 +214,14 @@ Value generate_logsumexp(OpContext& context) {
   const Value x = program.cheap(cast(context.tensor("self"), dtype));
   const Ints dims = dims_of(context, x);
   program.use_kernel("math.h");
-  // Infinity is not subtracted: the result would be NaN.
+  // Infinity is not subtracted, because the result would be NaN.
   Value high = max_of(program, x, dims);
   high = program.stored(combine("(is_infinite($0) ? $1 : $0)", {high, filled(0.0, dtype)}, dtype));
   const Value sum = sum_of(program, combine("exp($0 - $1)", {x, high}, dtype), dims);
   return finished(context, combine("(log($0) + $1)", {sum, high}, dtype));
 }
 
-// NaN elements count as zero, and are left out of a mean.
+// NaN elements count as zero, and do not count in a mean.
 Value generate_nansum(OpContext& context, bool mean) {
   Program& program = context.program();
   const DType dtype = context.result_dtype();
@@ -283,7 +283,8 @@ Value reduced(Program& program, const Value& value, const Ints& dims, const Redu
   if (target.count() == 0) return target;
   const std::string text = program.nest(kept, 1, [&](const Indices& outer, int depth) {
     std::string lines;
-    // Without a loop around, a block keeps the names of one statement from those of the next.
+    // Without a surrounding loop, a block separates the names of one statement from those of the
+    // next.
     const bool alone = depth == 1;
     const int inside = alone ? 2 : depth;
     for (const std::string& line : reduction.begin) lines += indented(inside) + line + "\n";

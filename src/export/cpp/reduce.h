@@ -1,4 +1,4 @@
-// Loops that make one element out of many.
+// Loops that reduce many elements to one.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace leapp::cpp_export {
 
-/// One pass over the elements that are reduced.
+/// One pass over the reduced elements.
 struct Reduction {
-  DType dtype = DType::kFloat32;  ///< of the result
-  /// Statements before the pass.
+  DType dtype = DType::kFloat32;  ///< type of the result
+  /// Returns statements before the pass.
   std::vector<std::string> begin;
-  /// Statements for one element, given its text and its place among those of the pass.
+  /// Returns statements for one element, given its text and its index in the pass.
   std::function<std::vector<std::string>(const std::string& element, const std::string& place)>
       step;
-  /// The text of the result, over what the statements leave.
+  /// Returns the text of the result, after the statements.
   std::string result;
 };
 
-/// Reduces dimensions, which keep the size 1. Elements are read once each, in order.
+/// Reduces dimensions, which keep the size 1. Reads each element once, in order.
 Value reduced(Program& program, const Value& value, const std::vector<std::int64_t>& dims,
               const Reduction& reduction);
 

@@ -1,7 +1,7 @@
-// Which function generates the code of which operator.
+// The generator functions of the operators.
 //
-// Writing a generator: it reads the arguments by their names in PyTorch's schema, makes a Value of
-// those of its operands, and returns the value of the first result (or calls context.set() for each
+// Writing a generator: it reads the arguments by their names in PyTorch's schema, creates a Value
+// from its operands, and returns the value of the first result (or calls context.set() for each
 // result and returns nothing):
 //
 //   Value generate_lerp(OpContext& context) {
@@ -16,9 +16,9 @@
 // - Element-wise operators are rows of the table in pointwise.cpp.
 // - Element types and shapes of all values are known; a result must have exactly PyTorch's. The
 //   graph has not promoted types: operand() casts.
-// - What reads an element more than once asks for program.cheap() of the operand, what needs a
-//   pointer for program.stored().
-// - What PyTorch refuses at run time fails the run: program.add_error().
+// - An operator that reads an element more than once calls program.cheap() for the operand; one
+//   that needs a pointer calls program.stored().
+// - If PyTorch would raise an error at run time, make the run fail: program.add_error().
 // - One file per family, ending in its register_<family>(); list that below and in registry.cpp.
 #pragma once
 
@@ -37,7 +37,8 @@ using Generator = std::function<void(OpContext&)>;
 
 class GeneratorRegistry {
  public:
-  /// Names are qualified, "aten::add.Tensor". A later registration replaces an earlier one.
+  /// Registers a generator. Names are qualified, "aten::add.Tensor". A later registration replaces
+  /// an earlier one.
   template <typename Function>
   void add(std::initializer_list<const char*> names, Function function) {
     for (const char* name : names) add(std::string(name), function);
@@ -59,7 +60,7 @@ class GeneratorRegistry {
   std::unordered_map<std::string, Generator> generators_;
 };
 
-/// Returns every generator there is.
+/// Returns all generators.
 const GeneratorRegistry& registry();
 
 void register_arithmetic(GeneratorRegistry& registry);

@@ -1,4 +1,4 @@
-// Images in another size: every element of the result reads places that are known now.
+// Resizing images: the positions that each result element reads are known at export time.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,7 +9,7 @@
 namespace leapp::cpp_export {
 namespace {
 
-// The step from one element of the result to the next, in elements of x.
+// The distance in x between neighbouring elements of the result.
 double step_of(OpContext& context, std::size_t i, std::int64_t from, std::int64_t to) {
   if (context.has("align_corners") && context.flag("align_corners")) {
     return to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
@@ -26,7 +26,7 @@ double step_of(OpContext& context, std::size_t i, std::int64_t from, std::int64_
   return static_cast<double>(from) / static_cast<double>(to);
 }
 
-// A constant for each place of a dimension, as a weight.
+// A constant for each index of a dimension, stored as a weight.
 template <typename T>
 Value table(Program& program, DType dtype, const std::vector<T>& numbers) {
   const std::shared_ptr<T[]> memory(new T[numbers.size()]);
@@ -37,7 +37,7 @@ Value table(Program& program, DType dtype, const std::vector<T>& numbers) {
   return program.read(program.add_weight(blob, "places"));
 }
 
-// x with places of one dimension chosen by a table.
+// x with the indices of one dimension taken from a table.
 Value chosen(const Value& x, std::size_t dim, const Value& places) {
   Shape shape = x.shape;
   shape[dim] = places.count();
@@ -57,7 +57,7 @@ Value generate_nearest(OpContext& context, bool exact) {
     std::vector<std::int64_t> places;
     for (std::int64_t k = 0; k < to[2 + i]; ++k) {
       const double middle = exact ? 0.5 : 0;
-      // In single precision, as PyTorch computes it.
+      // In single precision, as in PyTorch.
       const float place =
           (static_cast<float>(k) + static_cast<float>(middle)) * static_cast<float>(step);
       places.push_back(std::min(static_cast<std::int64_t>(std::floor(place)), from - 1));

@@ -1,4 +1,4 @@
-// Elements written to places that other tensors choose.
+// Writes elements to positions that other tensors select.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ Value writable(Program& program, const Value& x) {
   return program.read(to);
 }
 
-// Writes source to the places of target that `map` gives for its indices, in order. `text` says
-// what is written, out of what is there ($0) and what comes ($1).
+// Writes source to the positions of target that `map` returns for its indices, in order. `text`
+// computes the written value from the old one ($0) and the source ($1).
 void put(Program& program, const Value& target, const Value& source, const Shape& shape,
          const IndexMap& map, const std::string& text) {
   if (element_count(shape) == 0) return;
@@ -47,7 +47,7 @@ std::string reduction_text(OpContext& context, const std::string& name) {
   context.fail("it reduces by '" + name + "'");
 }
 
-// self with src written along a dimension to where index says.
+// Returns self with src written along a dimension to the positions in index.
 Value scattered(OpContext& context, const Value& source, const std::string& text,
                 std::optional<Value> begin = {}) {
   Program& program = context.program();
@@ -94,7 +94,7 @@ Value generate_scatter_reduce(OpContext& context) {
   if (!context.is_none("include_self") && context.flag("include_self") && !mean) {
     return scattered(context, context.tensor("src"), text);
   }
-  // Counts the elements that go to each index; without any, self keeps its value.
+  // Counts the elements that are written to each index; an index without any keeps self's value.
   const Value x = program.cheap(context.tensor("self"));
   const Value one = filled(std::int64_t{1}, DType::kInt64);
   const Value counts =
@@ -143,7 +143,7 @@ Value generate_index_put(OpContext& context) {
   return target;
 }
 
-// Rows of source along a dimension, to where a vector of indices says.
+// Writes rows of source along a dimension, to the positions in a vector of indices.
 Value put_rows(OpContext& context, const Value& source, const std::string& text) {
   Program& program = context.program();
   const Value x = context.tensor("self");
@@ -179,7 +179,7 @@ Value generate_index_add(OpContext& context) {
   return put_rows(context, source, "add($0, $1)");
 }
 
-// self with a part replaced: the part is a view, and src has its shape.
+// Returns self with a part replaced: the part is a view, and src has its shape.
 Value replaced(OpContext& context, const Value& x, const std::function<Value(const Value&)>& part) {
   Program& program = context.program();
   const Value target = writable(program, x);

@@ -1,4 +1,4 @@
-// Places of values among others.
+// Searches for the positions of values.
 #include "export/cpp/pointwise.h"
 #include "export/cpp/reduce.h"
 #include "export/cpp/registry.h"

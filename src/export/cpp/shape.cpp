@@ -92,7 +92,7 @@ Value generate_diagonal(OpContext& context) {
       });
 }
 
-// Blocks along a dimension, each the value at its place from a beginning on.
+// Blocks along a dimension; each is the value at its own offset.
 struct Block {
   Value value;
   std::int64_t begin;
@@ -100,7 +100,8 @@ struct Block {
 
 Value joined(Program& program, const std::vector<Block>& blocks, std::int64_t dim,
              const Shape& shape, DType dtype) {
-  // Written one after the other: a choice for every element would cost more than the memory.
+  // Written one after the other, because a selection for every element would cost more than the
+  // memory.
   const BufferId to = program.add_scratch(dtype, shape);
   const Value whole = program.read(to);
   for (const Block& block : blocks) {
@@ -119,7 +120,7 @@ Value generate_cat(OpContext& context) {
   const std::int64_t dim = context.dim("dim", rank);
   std::int64_t begin = 0;
   for (const Value& value : context.tensors("tensors")) {
-    if (value.rank() != rank) continue;  // PyTorch lets tensors of shape [0] stand anywhere
+    if (value.rank() != rank) continue;  // PyTorch allows tensors of shape [0] between others
     blocks.push_back({value, begin});
     begin += value.shape[at(dim)];
   }
@@ -158,7 +159,7 @@ void generate_unbind(OpContext& context) {
   context.set_list(0, std::move(parts));
 }
 
-// Every dimension repeated; new ones stand in front.
+// Repeats every dimension; new dimensions are in front.
 Value generate_repeat(OpContext& context) {
   const Value x = context.program().cheap(context.tensor("self"));
   const Shape& shape = context.result_shape();
@@ -225,7 +226,7 @@ Value generate_unfold(OpContext& context) {
       });
 }
 
-// Above or below a diagonal of the last two dimensions; zeros elsewhere.
+// Keeps elements above or below a diagonal of the last two dimensions; others are zero.
 Value generate_triangle(OpContext& context, bool upper) {
   const Value x = context.tensor("self");
   const std::int64_t diagonal = context.integer("diagonal", 0);
@@ -264,7 +265,7 @@ Value generate_diag_embed(OpContext& context) {
       filled(std::int64_t{0}, x.dtype));
 }
 
-// Channels and places of an image exchanged: reshaped, permuted, reshaped.
+// Exchanges channels and pixels of an image: reshape, permute, reshape.
 Value shuffled(OpContext& context, const Shape& parts, const Ints& order) {
   Program& program = context.program();
   const Value split = program.reshaped(context.tensor("self"), parts);

@@ -26,7 +26,7 @@ std::string float_text(double number, DType dtype) {
   if (std::isinf(number))
     return (number < 0 ? "(-kInfinity" : "kInfinity") + type + (number < 0 ? ")" : "");
   std::array<char, 40> buffer{};
-  // The shortest that reads back as the same.
+  // The shortest text that is read back as the same number.
   for (int digits = 6; digits <= 17; ++digits) {
     std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, number);
     const double back = std::strtod(buffer.data(), nullptr);
@@ -41,7 +41,7 @@ std::string float_text(double number, DType dtype) {
 template <typename T>
 std::string wrapped_text(std::int64_t number, DType dtype) {
   const auto wrapped = static_cast<T>(number);
-  // The lowest integer has no literal: its sign is an operator on a number that is too
+  // The lowest integer has no literal, because its sign is an operator on a number that is too
   // large.
   if (sizeof(T) == 8 && std::is_signed_v<T> && wrapped == std::numeric_limits<T>::min()) {
     return "std::numeric_limits<std::int64_t>::min()";
@@ -71,11 +71,11 @@ std::string integer_text(std::int64_t number, DType dtype) {
     default:
       break;
   }
-  demand(false, "a number of a type that C++ has no integer for");
+  demand(false, "a number whose type has no C++ integer");
   return {};
 }
 
-// Returns the kernel that may include the operator: all other operands are numbers.
+// Returns the kernel into which the operator can be fused: all other operands are numbers.
 std::shared_ptr<const Pending> kept_pending(DType dtype, const Shape& shape,
                                             const std::vector<Value>& operands) {
   std::shared_ptr<const Pending> pending;

@@ -11,7 +11,7 @@ namespace leapp::cpp_export {
 enum class WeightFormat {
   kFloat32,   ///< as they are
   kBFloat16,  ///< rounded to bfloat16, two bytes each
-  kInt8,      ///< whole numbers from -127 to 127 with one scale for each output
+  kInt8,      ///< integers from -127 to 127 with one scale for each output
 };
 
 /// Returns the format for "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
@@ -22,10 +22,10 @@ ir::Blob to_bfloat16(const ir::Blob& blob);
 
 struct Int8Weights {
   ir::Blob values;  ///< [out, in]
-  ir::Blob scales;  ///< [out], float32: what each value of the row is multiplied by
+  ir::Blob scales;  ///< [out], float32: the factor of each row
 };
 
-/// Returns a float32 matrix [out, in] row by row, by its largest number.
+/// Converts a float32 matrix [out, in] row by row, scaled by its largest number.
 Int8Weights to_int8(const ir::Blob& blob);
 
 }  // namespace leapp::cpp_export

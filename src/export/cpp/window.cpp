@@ -13,8 +13,8 @@ std::vector<std::int64_t> per_dimension(std::vector<std::int64_t> numbers, std::
 
 namespace {
 
-// x with `before` elements in front of each of its last dimensions and as many after as windows
-// reach, in memory: a window's elements are then read without a question.
+// Returns x with `before` elements in front of each of its last dimensions and as many after it as
+// windows need, in memory, so that reading a window's elements needs no condition.
 Value padded(Program& program, const Value& x, const Windows& windows,
              const std::vector<std::int64_t>& out, const Value& filler) {
   const std::size_t count = windows.size.size();

@@ -1,4 +1,4 @@
-// Windows that slide over the last dimensions of a tensor [N, C, ..].
+// Sliding windows over the last dimensions of a tensor [N, C, ..].
 #pragma once
 
 #include "export/cpp/op_context.h"

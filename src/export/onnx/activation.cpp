@@ -57,8 +57,9 @@ Value convert_gelu(OpContext& context) {
 }
 
 Value convert_mish(OpContext& context) {
-  // tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2), all of which runs vectorised; engines have
-  // no kernel for Mish and take it apart into a Softplus, which does not. Above 20 it is x itself.
+  // tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2), which runs vectorised; engines have no
+  // kernel for Mish and decompose it into a Softplus, which is not vectorised. Above 20 the result
+  // is x itself.
   const Value x = self(context);
   const Value e = exp(clamp(x, Value(), scalar_like(x, 20)));
   const Value n = e * (e + 2.0);
@@ -146,7 +147,7 @@ Value convert_logit(OpContext& context) {
 }
 
 Value convert_softmax(OpContext& context, const char* op_type) {
-  // Down-casting first would lose what half_to_float keeps.
+  // Casting down first would lose the precision that half_to_float keeps.
   return cast(softmax(op_type, cast(context.tensor("self"), context.result_dtype()),
                       context.integer("dim")),
               context.result_dtype());
@@ -185,7 +186,7 @@ Value softplus(Value x) {
 Value softmax(const char* op_type, Value x, std::int64_t dim) {
   if (x.rank() == 0) return reshape(softmax(op_type, reshape(x, {1}), 0), {});
   if (x.dtype() == DType::kFloat64 && std::string_view(op_type) == "LogSoftmax") {
-    // The runtime's kernel for double answers infinities with infinities, PyTorch with NaN.
+    // For infinities, the runtime's kernel for double returns infinities, but PyTorch returns NaN.
     const Value shifted = x - reduce("ReduceMax", x, {dim}, true);
     return shifted - log(sum(exp(shifted), {dim}, true));
   }

@@ -8,7 +8,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// The inputs that one output element sees.
+/// The inputs that contribute to one output element.
 template <typename Real>
 struct Window {
   std::int64_t first = 0;
@@ -65,7 +65,8 @@ Value antialiased_exactly(Value x, const Axis& axis, bool align, bool cubic) {
   for (const Window<float>& window : found) taps = std::max(taps, window.weights.size());
   Shape along(x.shape().size(), 1);
   along[static_cast<std::size_t>(axis.dim)] = axis.output;
-  // A product of two floats is exact in double precision: rounding its sum is what fusing means.
+  // A product of two floats is exact in double precision, so rounding the sum once equals a fused
+  // operation.
   const Value exact = cast(x, DType::kFloat64);
   Value sum;
   for (std::size_t tap = 0; tap < taps; ++tap) {

@@ -1,4 +1,5 @@
-// Resizing with antialiasing: each output element sees as many inputs as it shrinks.
+// Resizing with antialiasing: when shrinking, each output element averages a window of inputs as
+// wide as the factor.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ Real cubic_weight(Real distance, Real a) {
 /// Returns the weights as an [input, output] matrix, in double precision.
 std::vector<double> antialiasing_weights(const Axis& axis, bool align, bool cubic);
 
-/// Resizes one dimension of a float32 tensor in PyTorch's very steps: its weights in single
-/// precision, and one fused multiplication and addition after the other.
+/// Resizes one dimension of a float32 tensor in the same steps as PyTorch: weights in single
+/// precision, and consecutive fused multiply-adds.
 Value antialiased_exactly(Value x, const Axis& axis, bool align, bool cubic);
 
 }  // namespace leapp::onnx_export

@@ -1,4 +1,4 @@
-// Binary arithmetic that is rarer than + - * /, and functions on the representation of numbers.
+// Less common binary arithmetic, and functions on the representation of numbers.
 #include <cmath>
 #include <numbers>
 
@@ -49,7 +49,7 @@ Value convert_ldexp(OpContext& context) {
   if (is_floating_point(exponent.dtype())) {  // PyTorch rounds the power to its own type
     return x * cast(pow(scalar_like(exponent, 2), exponent), x.dtype());
   }
-  // Wide enough that no power is zero or infinite by itself: inf stays inf, zero stays zero.
+  // Wide enough that no power becomes zero or infinite: inf stays inf, zero stays zero.
   const Value wide = cast(cast(exponent, DType::kInt32), DType::kFloat64);
   const double limit = x.dtype() == DType::kFloat64 ? 1000.0 : 500.0;
   const Value first = clamp(wide, scalar_like(wide, -limit), scalar_like(wide, limit));
@@ -70,7 +70,8 @@ Value sinc(Value x) {
   return where(equal(x, 0.0), 1.0, sin(angle) / where(equal(angle, 0.0), 1.0, angle));
 }
 
-/// Mantissa in [0.5, 1) and exponent of finite numbers, both as double: exact for up to 32 bits.
+/// The mantissa in [0.5, 1) and the exponent of finite numbers, both as double: exact for up to 32
+/// bits.
 struct Binary {
   Value mantissa;
   Value exponent;
@@ -80,7 +81,7 @@ Binary frexp_parts(Value wide) {
   const Value size = abs(wide);
   const Value safe = where(equal(size, 0.0) || is_inf(size) || is_nan(size), 1.0, size);
   const Value guess = floor(log(safe) / std::numbers::ln2);
-  // The logarithm of a power of two may come out on the wrong side of it.
+  // The rounded logarithm of a power of two may be too large or too small.
   const Value two = scalar_like(wide, 2);
   const Value up = where(safe >= pow(two, guess + 1.0), guess + 1.0, guess);
   const Value exponent = where(safe < pow(two, up), up - 1.0, up) + 1.0;
@@ -113,7 +114,8 @@ Value convert_nextafter(OpContext& context) {
   const Binary parts = frexp_parts(a);
   const Value size = abs(a);
   const Value away = (a > 0.0 && b > a) || (a < 0.0 && b < a);
-  // Below 2^-126 numbers keep their distance; a power of two has its lower neighbour half as far.
+  // Below 2^-126 numbers have a constant spacing; the lower neighbour of a power of two is half as
+  // far.
   const Value smallest = maximum(parts.exponent, scalar_like(a, -125));
   const Value step = pow(scalar_like(a, 2), smallest - 24.0);
   const Value halved = equal(abs(parts.mantissa), 0.5) && parts.exponent > -125.0;
@@ -128,8 +130,8 @@ Value convert_nextafter(OpContext& context) {
   return where(is_nan(from) || is_nan(to), NAN, result);
 }
 
-/// Returns Euclid's algorithm for all elements at once, with as many steps as the slowest pair of
-/// the type needs.
+/// Runs Euclid's algorithm for all elements at once, with the steps of the slowest pair of the
+/// type.
 Value gcd(Value a, Value b) {
   Builder& builder = a.builder();
   const Shape shape = broadcast(a.shape(), b.shape());

@@ -8,7 +8,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Keys that a query may not see, as a constant [queries, keys] mask of those it may.
+/// Keys that a query may not see, as a constant [queries, keys] mask of the visible ones.
 Value causal_mask(Builder& builder, std::int64_t queries, std::int64_t keys) {
   Dims bits;
   for (std::int64_t i = 0; i < queries; ++i) {
@@ -17,7 +17,7 @@ Value causal_mask(Builder& builder, std::int64_t queries, std::int64_t keys) {
   return cast(int_tensor(builder, bits, {queries, keys}), DType::kBool);
 }
 
-/// Returns whether a constant mask leaves at least one key to every query; false if unknown.
+/// Returns whether a constant mask leaves at least one key for every query; false if unknown.
 bool leaves_something(Value mask) {
   const auto values = constant_doubles(mask);
   if (!values || mask.rank() == 0) return false;
@@ -60,13 +60,13 @@ Value convert_sdpa(OpContext& context) {
   return scaled_dot_product(query, key, value, attention);
 }
 
-/// Returns the mask that PyTorch's fused kernels take: true hides. `type` 0 is [query, key], 1 is
+/// Returns the mask of PyTorch's fused kernels, in which true hides. `type` 0 is [query, key], 1 is
 /// [batch, key], 2 has its full shape.
 Value attention_mask(OpContext& context, const char* parameter, std::int64_t type) {
   const Value mask = context.optional_tensor(parameter);
   if (!mask.defined()) return {};
   const Value visible =
-      mask.dtype() == DType::kBool ? !mask : mask;  // a float mask is added as it is
+      mask.dtype() == DType::kBool ? !mask : mask;  // a float mask is added unchanged
   if (type == 1) return reshape(visible, {mask.size(0), 1, 1, mask.size(1)});
   return visible;
 }
@@ -151,8 +151,8 @@ void convert_flash(OpContext& context) {
 }  // namespace
 
 Value attention_weights(Value query, Value key, const Attention& attention) {
-  // ONNX Runtime would fuse a single number next to a product, in single precision; it does not
-  // fuse a row.
+  // ONNX Runtime would fuse a scalar next to a product, in single precision; it does not fuse a
+  // row.
   Value scale = scalar_like(query, attention.scale);
   if (query.dtype() == DType::kFloat64)
     scale = full(query.builder(), {query.dtype(), {query.size(-1)}}, attention.scale);

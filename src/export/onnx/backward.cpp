@@ -18,7 +18,7 @@ Value tensor(OpContext& context, std::string_view parameter) {
   return cast(context.tensor(parameter), context.result_dtype());
 }
 
-/// Returns a converter: the incoming gradient times a slope that depends on one tensor.
+/// Returns a converter that multiplies the incoming gradient by a slope that depends on one tensor.
 template <typename Slope>
 auto times(const char* parameter, Slope slope) {
   return [parameter, slope](OpContext& context) -> Value {
@@ -113,7 +113,7 @@ Value convert_mse(OpContext& context) {
   return difference * 2.0 * loss_grad(context, difference);
 }
 
-/// Puts the gradient of a part back where the part was taken from.
+/// Writes the gradient of a part to the position of that part.
 Value convert_slice(OpContext& context) {
   const Value given = grad(context);
   const Shape shape = context.ints("input_sizes");
@@ -123,7 +123,7 @@ Value convert_slice(OpContext& context) {
   std::int64_t start = context.integer("start");
   if (start < 0) start += size;
   const std::int64_t step = context.integer("step");
-  // Position 0 of the padded gradient is the zero that everything else gets.
+  // Position 0 of the padded gradient is zero, the gradient of all other elements.
   Dims before(shape.size(), 0);
   before[static_cast<std::size_t>(dim)] = 1;
   const Value padded = pad_constant(given, before, Dims(shape.size(), 0), 0);
@@ -193,7 +193,8 @@ void convert_layer_norm(OpContext& context) {
   if (context.is_used(2)) context.set(2, over_batch(given));
 }
 
-/// Windows put back where unfold() took them from; what overlaps is added.
+/// Writes windows back to the positions from which unfold() read them; overlapping elements are
+/// added.
 Value convert_unfold(OpContext& context) {
   const Value windows = context.tensor("grad_in");
   const Shape& shape = context.result_shape();

@@ -12,7 +12,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-// Constants up to this size are compared by their bytes, larger ones by where the bytes lie.
+// Constants up to this size are compared by their bytes, larger ones by address.
 constexpr std::size_t kCompareBytes = 4096;
 
 void append_raw(std::string& key, const void* data, std::size_t size) {
@@ -37,7 +37,7 @@ std::string key_of(const ir::Blob& blob) {
   return key;
 }
 
-/// Appends the attribute's value; false for kinds that are not worth comparing.
+/// Appends the attribute's value; returns false for types that are not worth comparing.
 bool append_attribute(std::string& key, const onnx::Attribute::Value& value) {
   return std::visit(
       [&](const auto& held) {
@@ -59,7 +59,7 @@ bool append_attribute(std::string& key, const onnx::Attribute::Value& value) {
       value);
 }
 
-/// Returns a text that is equal for equal nodes; empty when the node must stay alone.
+/// Returns a string that is equal for equal nodes; empty if the node must not be merged.
 std::string key_of(const BuiltNode& node) {
   std::string key = node.op_type;
   key += '|';
@@ -138,7 +138,7 @@ std::vector<Value> Builder::emit_custom(std::string_view domain, std::string_vie
 
 std::vector<Value> Builder::emit_many(std::string_view op_type, std::span<const Value> inputs,
                                       Attrs attributes, std::vector<Type> types) {
-  // Tensors without elements need no computing, and engines stumble over them.
+  // Tensors without elements need no computation, and engines fail on some of them.
   if (std::all_of(types.begin(), types.end(),
                   [](const Type& type) { return element_count(type.shape) == 0; })) {
     std::vector<Value> empty;

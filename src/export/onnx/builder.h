@@ -1,5 +1,6 @@
-// Builds an ONNX graph node by node. Every value has a known type, equal nodes are made once, and
-// nodes over small constants are computed on the spot, so converters may write what is clearest.
+// Builds an ONNX graph node by node. Every value has a known type, equal nodes are created once,
+// and nodes over small constants are computed immediately, so converters can be written for
+// clarity.
 //
 // Not thread-safe.
 #pragma once
@@ -28,28 +29,28 @@ struct Attr {
 };
 using Attrs = std::vector<Attr>;
 
-/// The inside of a loop: its own inputs and outputs, and its nodes by index, in order.
+/// The body of a loop: its own inputs and outputs, and its nodes by index, in order.
 struct Body {
   std::vector<std::int32_t> inputs;
   std::vector<std::int32_t> outputs;
   std::vector<std::int32_t> nodes;
 };
 
-/// A node as built; inputs and outputs are ids of values, -1 where one is left out.
+/// A node under construction; inputs and outputs are ids of values, -1 for omitted ones.
 struct BuiltNode {
   std::string op_type;
   std::string domain;
   std::vector<std::int32_t> inputs;
   std::vector<std::int32_t> outputs;
   Attrs attributes;
-  std::shared_ptr<const Body> body;  ///< of a loop; null for all others
-  std::int32_t source = -1;          ///< what set_source() said when it was made
+  std::shared_ptr<const Body> body;  ///< body of a loop; null for all others
+  std::int32_t source = -1;          ///< the set_source() that was active at its creation
 };
 
 struct BuiltValue {
   Type type;
-  std::string name;            ///< a port's or a weight's; empty for the rest
-  std::int32_t producer = -1;  ///< index of the node, -1 for inputs and constants
+  std::string name;            ///< name of a port or weight; empty for others
+  std::int32_t producer = -1;  ///< index of its node, -1 for inputs and constants
   std::shared_ptr<const ir::Blob> constant;
 };
 
@@ -62,7 +63,7 @@ class Builder {
   int opset() const noexcept { return opset_; }
 
   Value input(std::string name, Type type);
-  /// Returns a constant that shares the blob's bytes. Equal small ones are made once.
+  /// Returns a constant that shares the blob's bytes. Equal small ones are created once.
   Value constant(ir::Blob blob, std::string name = "");
 
   /// Adds a node with one output of the given type, or finds an equal one.
@@ -72,7 +73,7 @@ class Builder {
     return emit(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
                 std::move(type));
   }
-  /// Does the same for several outputs. Types of unused outputs may be given, too.
+  /// Adds a node with several outputs. Types of unused outputs may be given too.
   std::vector<Value> emit_many(std::string_view op_type, std::span<const Value> inputs,
                                Attrs attributes, std::vector<Type> types);
   std::vector<Value> emit_many(std::string_view op_type, std::initializer_list<Value> inputs,
@@ -85,26 +86,26 @@ class Builder {
                                  std::span<const Value> inputs, Attrs attributes,
                                  std::vector<Type> types);
 
-  /// Notes that nodes of this domain are used, in that version.
+  /// Records the version of a domain whose nodes are used.
   void use_domain(const std::string& domain, std::int64_t version) { domains_[domain] = version; }
   const std::map<std::string, std::int64_t>& domains() const noexcept { return domains_; }
 
-  /// The body of a loop: maps the iteration number and the state before it to the state after it.
+  /// The body of a loop: maps the iteration number and the previous state to the next state.
   using Round = std::function<std::vector<Value>(Value round, const std::vector<Value>& state)>;
-  /// Runs `round` so many times (a 0-d int64) and returns the last state. It is built once; the
-  /// state keeps its types. What it builds must not be used outside.
+  /// Runs `round` `count` times (a 0-d int64) and returns the last state. It is built once; the
+  /// state keeps its types. Its values must not be used outside the loop.
   std::vector<Value> loop(Value rounds, const std::vector<Value>& state, const Round& round);
 
-  /// Nodes made from now on belong to this operation of the IR graph.
+  /// Assigns all nodes created from now on to this operation of the IR graph.
   void set_source(std::int32_t source) noexcept { source_ = source; }
 
   const BuiltValue& value(std::int32_t id) const { return values_[static_cast<std::size_t>(id)]; }
   const BuiltNode& node(std::int32_t index) const {
     return nodes_[static_cast<std::size_t>(index)];
   }
-  /// Returns the node that makes the value; null for inputs and constants.
+  /// Returns the node that computes the value; null for inputs and constants.
   const BuiltNode* producer(Value value) const;
-  /// Returns all nodes, those inside of loops too.
+  /// Returns all nodes, including those inside loops.
   const std::deque<BuiltNode>& nodes() const noexcept { return nodes_; }
   std::deque<BuiltNode>& nodes() noexcept { return nodes_; }
   /// Indices of the nodes outside of loops, in order.

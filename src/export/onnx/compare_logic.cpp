@@ -5,7 +5,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Compares in the type that PyTorch would promote both operands to.
+/// Compares in the type to which PyTorch would promote both operands.
 template <typename Function>
 auto comparison(Function function) {
   return [function](OpContext& context) -> Value {
@@ -46,7 +46,7 @@ Value convert_bitwise_not(OpContext& context) {
   return elementwise("BitwiseNot", {x});
 }
 
-/// Returns 2 to the power of `count`, which is not negative.
+/// Computes 2 to the power of `count`, which is not negative.
 Value two_to(Value count) {
   return power(full(count.builder(), count.type(), 2), count);
 }
@@ -68,7 +68,7 @@ Value convert_right_shift(OpContext& context) {
   const DType dtype = context.result_dtype();
   const Value x = cast(context.operand("self"), dtype);
   const Value count = cast(context.operand("other"), dtype);
-  // One bit less than the type has: shifted any further, only the sign is left.
+  // One less than the number of bits: beyond that, only the sign is left.
   const double most = bits_of(dtype) - (dtype == DType::kUInt8 ? 0 : 1);
   const Value outside = count < 0.0 || count >= most;
   const Value safe = where(outside, 0.0, count);

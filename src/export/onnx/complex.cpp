@@ -1,5 +1,6 @@
 // Complex arithmetic on pairs of real numbers: a complex tensor is a real one with a last dimension
-// of size two. ONNX Runtime has no complex tensors, so none may reach a port; in between they work.
+// of size two. ONNX Runtime has no complex tensors, so a port cannot be complex, but values inside
+// the graph can.
 #include "export/onnx/math.h"
 #include "export/onnx/registry.h"
 
@@ -51,7 +52,7 @@ Pair operator*(const Pair& a, const Pair& b) {
 }
 
 Pair operator/(const Pair& a, const Pair& b) {
-  // Scaled by the larger part, so that the square of a large divisor does not overflow.
+  // Scaled by the larger part, so that squaring a large divisor does not overflow.
   const Value scale = maximum(abs(b.real), abs(b.imaginary));
   const Value real = b.real / scale;
   const Value imaginary = b.imaginary / scale;

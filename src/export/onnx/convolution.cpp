@@ -1,4 +1,4 @@
-// Convolutions, and their windows taken out (im2col) or added up again (col2im).
+// Convolutions, and their windows extracted (im2col) or added up again (col2im).
 #include <algorithm>
 
 #include "export/onnx/registry.h"
@@ -6,7 +6,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns a list with one number for all dimensions, written out.
+/// Returns a list with one number per dimension, expanded from a single number.
 Dims spread(const Dims& values, std::size_t count) {
   return values.size() == 1 ? Dims(count, values[0]) : values;
 }
@@ -22,7 +22,8 @@ Dims symmetric(const Dims& padding) {
 }
 
 /// Returns a transposed convolution. The runtime requires output padding smaller than the stride.
-/// Larger padding becomes less padding at the end, and zeros if that is not enough.
+/// Larger output padding is replaced by less padding at the end, and by zeros if that is not
+/// enough.
 Value transposed_convolution(OpContext& context, Value x, Value weight, Value bias,
                              const Shape& shape) {
   const std::size_t dims = weight.shape().size() - 2;
@@ -141,7 +142,7 @@ Value convert_col2im(OpContext& context) {
   const std::int64_t batch = x.size(0);
   const std::int64_t channels = x.size(1) / windows.kernel;
   const std::int64_t taken = windows.kernel * windows.count;
-  // Adding into rows of a matrix needs one scatter for all batches and channels.
+  // Adding to rows of a matrix needs one scatter for all batches and channels.
   const Value columns = transpose(reshape(x, {batch * channels, taken}), 0, 1);
   const Value base =
       full(context.builder(), {x.dtype(), {image[0] * image[1], batch * channels}}, 0);

@@ -1,10 +1,10 @@
-// Tensors made from nothing or from another one's shape, and conversions of element type.
+// Tensors created from constants or from another tensor's shape, and conversions of element type.
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
 namespace {
 
-/// Does the same elements in the result's element type.
+/// Converts to the same elements in the result's element type.
 Value convert_type(OpContext& context) {
   return convert_elements(context.tensor("self"), context.result_dtype());
 }
@@ -42,7 +42,7 @@ void register_creation(ConverterRegistry& registry) {
   registry.add("aten::copy", convert_copy);
   registry.add({"aten::zeros_like", "aten::new_zeros", "aten::zero"}, filled(0));
   registry.add({"aten::ones_like", "aten::new_ones"}, filled(1));
-  // Uninitialized memory may hold anything; zeros are reproducible.
+  // Uninitialised memory may contain anything; zeros are reproducible.
   registry.add({"aten::empty_like", "aten::new_empty", "aten::new_empty_strided"}, filled(0));
   registry.add({"aten::full_like", "aten::new_full"}, convert_full);
   registry.add({"aten::fill.Scalar", "aten::fill.Tensor"}, convert_fill);

@@ -1,5 +1,5 @@
-// Running sums, products and extremes. As in PyTorch, sums and products of floating point numbers
-// run in double precision.
+// Cumulative sums, products and extremes. As in PyTorch, sums and products of floating-point
+// numbers use double precision.
 #include <cmath>
 #include <functional>
 
@@ -9,7 +9,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Values that travel together through a scan.
+/// Values that a scan processes together.
 using Row = std::vector<Value>;
 /// Combines the results of the earlier and the later half of a range of elements.
 using Combine = std::function<Row(const Row& earlier, const Row& later)>;
@@ -63,8 +63,7 @@ Value convert_logcumsumexp(OpContext& context) {
   return reshape(made[0], context.result_shape());
 }
 
-/// Returns the extreme so far and where it stands; of equal ones the last, and NaN beats
-/// everything.
+/// Returns the extreme so far and its index; of equal ones the last, and NaN exceeds all numbers.
 auto running_extreme(bool largest) {
   return [largest](OpContext& context) {
     Value x = context.tensor("self");

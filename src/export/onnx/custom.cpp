@@ -29,7 +29,7 @@ struct Customs {
 };
 
 Customs& customs() {
-  static auto* const kCustoms = new Customs();  // outlives the threads that may still export
+  static auto* const kCustoms = new Customs();  // outlives threads that may still export
   return *kCustoms;
 }
 

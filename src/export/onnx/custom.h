@@ -10,8 +10,8 @@
 
 namespace leapp::onnx_export {
 
-/// Returns the user's converter for the operator; null when there is none. Stays usable after it
-/// was replaced or removed.
+/// Returns the user's converter for the operator, or null if there is none. It stays usable after
+/// it is replaced or removed.
 std::shared_ptr<const OnnxConverter> find_custom(const std::string& qualified_name);
 std::vector<std::string> custom_names();
 

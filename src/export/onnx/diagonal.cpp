@@ -4,8 +4,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns a constant mask over the last two dimensions: whether column - row is in the wanted
-/// triangle.
+/// Returns a constant mask over the last two dimensions that marks the triangle, by column - row.
 Value triangle(Builder& builder, std::int64_t rows, std::int64_t columns, std::int64_t diagonal,
                bool lower) {
   Dims bits;
@@ -44,7 +43,7 @@ Value convert_diag_embed(OpContext& context) {
   const std::int64_t offset = context.integer("offset");
   const std::int64_t length = x.size(-1);
   const std::int64_t size = length + std::abs(offset);
-  // Position 0 of the padded vector is the zero that fills everything outside the diagonal.
+  // Position 0 of the padded vector is zero, the value of all elements outside the diagonal.
   Dims before(x.shape().size(), 0);
   const Dims after(x.shape().size(), 0);
   before.back() = 1;
@@ -56,7 +55,7 @@ Value convert_diag_embed(OpContext& context) {
     from[static_cast<std::size_t>(row * size + column)] = i + 1;
   }
   const Value matrices = gather(padded, int_tensor(context.builder(), from, {size, size}), -1);
-  // The two new dimensions go where they are wanted, the others keep their order.
+  // The two new dimensions move to their positions, the others keep their order.
   Dims order(static_cast<std::size_t>(rank), -1);
   order[static_cast<std::size_t>(a)] = rank - 2;
   order[static_cast<std::size_t>(b)] = rank - 1;

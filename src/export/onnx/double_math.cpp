@@ -1,5 +1,5 @@
-// Functions that the runtime computes in single precision only, built for double precision from
-// those it does compute: exp, log, sin, cos, sqrt.
+// Functions that the runtime computes only in single precision, implemented in double precision by
+// those that it supports: exp, log, sin, cos, sqrt.
 #include <cmath>
 #include <numbers>
 
@@ -12,22 +12,22 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 constexpr double kLn2 = std::numbers::ln2;
-/// Beyond it a square overflows.
+/// The limit above which a square overflows.
 constexpr double kHuge = 1e150;
 
 bool is_double(Value x) {
   return x.dtype() == DType::kFloat64;
 }
 
-/// Returns the arc tangent of numbers from 0 to 1: single precision, then one step that doubles the
-/// digits.
+/// Computes the arc tangent of numbers from 0 to 1: single precision, then one step that doubles
+/// the number of digits.
 Value atan_of_ratio(Value x) {
   const Value guess = cast(elementwise("Atan", {cast(x, DType::kFloat32)}), DType::kFloat64);
   const Value slope = sin(guess) / cos(guess);
   return guess + (x - slope) / (1.0 + x * slope);
 }
 
-/// Returns half of exp(x), also where exp(x) itself overflows.
+/// Computes half of exp(x), even if exp(x) itself overflows.
 Value half_exp(Value x) {
   const Value root = exp(x * 0.5);
   return root * 0.5 * root;

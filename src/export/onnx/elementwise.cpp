@@ -8,8 +8,8 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns the operand in the type of the result: integers become floating point where PyTorch says
-/// so.
+/// Returns the operand in the result's type: integers become floating-point numbers if they do in
+/// PyTorch.
 Value self(OpContext& context) {
   return cast(context.tensor("self"), context.result_dtype());
 }
@@ -38,8 +38,8 @@ auto binary(Function function) {
   };
 }
 
-/// Returns the type to compute in: half precision is computed in single precision and rounded once,
-/// numbers included.
+/// Returns the type to compute in: half precision is computed in single precision, including
+/// numbers, and rounded once.
 DType arithmetic_type(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
 }
@@ -48,8 +48,8 @@ Value arithmetic_operand(OpContext& context, std::string_view parameter) {
   return cast(context.operand(parameter), arithmetic_type(context.result_dtype()));
 }
 
-/// Does the same for sums: there PyTorch rounds numbers to float16 (not to bfloat16) before it
-/// adds.
+/// Returns the type for sums, for which PyTorch rounds numbers to float16 (not to bfloat16) before
+/// it adds.
 Value summand(OpContext& context, std::string_view parameter) {
   const Value value = context.operand(parameter);
   const DType dtype = context.result_dtype();
@@ -110,7 +110,7 @@ Value convert_lerp(OpContext& context) {
   const Value start = arithmetic_operand(context, "self");
   const Value end = arithmetic_operand(context, "end");
   const Value weight = arithmetic_operand(context, "weight");
-  // PyTorch's two forms: each is exact at its own end.
+  // PyTorch's two formulas: each is exact at its own end.
   const Value between = where(abs(weight) < 0.5, start + weight * (end - start),
                               end - (end - start) * (1.0 - weight));
   return cast(between, context.result_dtype());
@@ -168,7 +168,7 @@ void register_elementwise(ConverterRegistry& registry) {
                 "aten::real", "aten::_conj", "aten::conj"},
                unary([](Value x) { return x; }));
   registry.add({"aten::sign", "aten::sgn"}, unary([](Value x) {
-                 // NaN has no sign in PyTorch's eyes.
+                 // PyTorch treats NaN as unsigned.
                  if (!is_floating_point(x.dtype())) return sign(x);
                  return where(is_nan(x), 0.0, sign(x));
                }));

@@ -25,7 +25,7 @@ const ConverterRegistry& built_in() {
   return *kRegistry;
 }
 
-/// Returns the oldest file format version that carries the opset.
+/// Returns the oldest file format version that supports the opset.
 std::int64_t ir_version_for(int opset) {
   if (opset >= 23) return 11;
   if (opset >= 21) return 10;
@@ -53,7 +53,7 @@ void convert_op(ValueMap& values, const ir::Op& op) {
     const std::string where = op.source.known() ? " (" + op.source.to_string() + ")" : "";
     throw error.behind(name + where + ": ");
   }
-  // Converters leave out results that PyTorch does not define, such as the form of factors.
+  // Converters omit results that PyTorch does not define, such as the form of factors.
   for (std::size_t i = 0; i < context.result_count(); ++i) {
     context.need(op.results[i].is_list || !context.is_used(i) || context.is_set(i),
                  "its result " + std::to_string(i) + " is used, which LEAPP does not convert");
@@ -66,7 +66,7 @@ OnnxExport port_names(const ir::Graph& graph) {
   for (const ir::ValueId id : graph.inputs()) ports.inputs.push_back(graph.value(id).name);
   for (const ir::Graph::Output& output : graph.outputs()) ports.outputs.push_back(output.name);
   separate_names(ports.inputs, ports.outputs);
-  std::map<std::string, std::string> taken;  // by whom: names in the file to those of the graph
+  std::map<std::string, std::string> taken;  // domains, with the names in the file and in the graph
   const auto take = [&](const std::string& chosen, const std::string& name) {
     const auto [owner, is_free] = taken.emplace(chosen, name);
     require(is_free, Code::kPortNamesClash,

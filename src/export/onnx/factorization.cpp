@@ -85,7 +85,7 @@ Value convert_lu_solve(OpContext& context) {
   const Value lower = lower_unit(system.a);
   const Value upper = upper_part(system.a);
   Value x;
-  // X A = B is A^T X^T = B^T, which undoes an adjoint.
+  // X A = B equals A^T X^T = B^T, which undoes an adjoint.
   if (left != adjoint) {
     const Value y = solve_triangular(lower, permute_rows(system.b, permutation), false, true);
     x = solve_triangular(upper, y, true, false);
@@ -147,7 +147,7 @@ void convert_geqrf(OpContext& context) {
   Value packed = made.triangle;
   const std::int64_t columns = a.size(2);
   for (std::size_t k = 0; k < made.vectors.size(); ++k) {
-    // A reflector without its leading one goes below the diagonal.
+    // A reflector without its leading one is stored below the diagonal.
     const auto column = static_cast<std::int64_t>(k);
     const Value strict = slice(made.vectors[k], 1, column + 1, a.size(1));
     packed =
@@ -160,7 +160,7 @@ void convert_geqrf(OpContext& context) {
                                  : as_result(context, 1, concat(factors, 1)));
 }
 
-/// Reflectors as geqrf packs them.
+/// Reflectors in the packed form of geqrf.
 Householder unpacked(OpContext& context, Value packed, Value tau) {
   const std::int64_t rows = packed.size(1);
   const std::int64_t count = tau.size(-1);

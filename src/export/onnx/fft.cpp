@@ -1,4 +1,5 @@
-// Discrete Fourier transforms as products with constant matrices, or as ONNX's DFT when long.
+// Discrete Fourier transforms as products with constant matrices, or as ONNX's DFT for long
+// signals.
 #include <cmath>
 #include <numbers>
 
@@ -7,7 +8,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-// Up to this length a matrix product beats the runtime's DFT and is the more exact one.
+// Up to this length a matrix product is faster and more exact than the runtime's DFT.
 constexpr std::int64_t kMaxMatrix = 256;
 
 /// cos and sin of 2 pi k n / N for the output bins k and the inputs n, scaled.
@@ -32,7 +33,7 @@ Waves waves(Builder& builder, DType dtype, std::int64_t inputs, std::int64_t bin
           float_tensor(builder, dtype, sine, {inputs, bins})};
 }
 
-/// Returns the factor of PyTorch's normalisation mode: 0 none, 1 by sqrt(n), 2 by n.
+/// Returns the factor of PyTorch's normalisation mode: 0 none, 1 divides by sqrt(n), 2 by n.
 double factor(std::int64_t mode, std::int64_t count) {
   const auto n = static_cast<double>(count);
   return mode == 0 ? 1.0 : mode == 1 ? 1.0 / std::sqrt(n) : 1.0 / n;
@@ -59,7 +60,8 @@ Pair along_last(const Pair& x, std::int64_t bins, std::int64_t length, double si
 /// Returns the runtime's own transform, for long signals.
 Pair by_operator(const Pair& x, std::int64_t bins, bool forward) {
   Builder& builder = x.real.builder();
-  // Double precision: the runtime's transform is inexact for lengths that are not a power of two.
+  // Double precision, because the runtime's transform is inexact for lengths that are not a power
+  // of two.
   const DType dtype = DType::kFloat64;
   std::vector<Value> parts = {cast(x.real, dtype)};
   if (x.imaginary.defined()) parts.push_back(cast(x.imaginary, dtype));
@@ -78,7 +80,8 @@ Pair by_operator(const Pair& x, std::int64_t bins, bool forward) {
     attributes.push_back({"axis", axis});
   }
   Value out = builder.emit("DFT", inputs, std::move(attributes), type);
-  if (!forward) out = out * static_cast<double>(length);  // ONNX's inverse divides, ours does not
+  if (!forward)
+    out = out * static_cast<double>(length);  // ONNX's inverse is scaled, this one is not
   out = cast(slice(out, axis, 0, bins), x.real.dtype());
   return {select(out, -1, 0), select(out, -1, 1)};
 }
@@ -162,7 +165,7 @@ void convert_c2r(OpContext& context) {
   const Dims dims = transformed_dims(context, pair.real.rank());
   const std::int64_t length = context.integer("last_dim_size");
   context.need(length <= 4 * kMaxMatrix, "its length of " + std::to_string(length) +
-                                             " is beyond what is built as a matrix product");
+                                             " is longer than LEAPP exports as a matrix product");
   for (std::size_t i = 0; i + 1 < dims.size(); ++i) {
     pair = transform(pair, dims[i], pair.real.size(dims[i]), false);
   }

@@ -30,7 +30,7 @@ std::vector<bool> needed_nodes(const Builder& builder, const std::vector<NamedOu
     needed[static_cast<std::size_t>(producer)] = true;
     const BuiltNode& node = builder.node(producer);
     open.insert(open.end(), node.inputs.begin(), node.inputs.end());
-    if (node.body != nullptr) {  // a loop also reads what its inside reads
+    if (node.body != nullptr) {  // a loop also reads the values that its body reads
       open.insert(open.end(), node.body->outputs.begin(), node.body->outputs.end());
     }
   }
@@ -147,8 +147,8 @@ class Finisher {
 
 onnx::Graph finish(Builder& builder, const ir::Graph& source, const std::vector<Value>& inputs,
                    std::vector<NamedOutput> outputs) {
-  // A port's value must come out of a node of its own: inputs, constants and values that serve two
-  // outputs pass through an Identity.
+  // The value of a port must be the output of its own node: inputs, constants and values that are
+  // two outputs pass through an Identity.
   std::set<std::int32_t> taken;
   for (NamedOutput& output : outputs) {
     if (builder.producer(output.value) == nullptr || !taken.insert(output.value.id()).second) {

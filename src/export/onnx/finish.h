@@ -15,12 +15,13 @@ struct NamedOutput {
   Value value;
 };
 
-/// Merges nodes that ONNX has one operator for: MatMul and Add, transposed operands of Gemm.
+/// Merges nodes for which ONNX has one operator: MatMul and Add, transposed operands of Gemm.
 /// `outputs` are the values that must stay available.
 void fuse(Builder& builder, const std::vector<NamedOutput>& outputs);
 
 /// Returns the graph's nodes that `outputs` need, with readable unique names and the user's lines.
-/// `source` is the graph that the nodes' sources index; input values carry their port's name.
+/// The nodes' sources are indices into the graph `source`; input values have the names of their
+/// ports.
 onnx::Graph finish(Builder& builder, const ir::Graph& source, const std::vector<Value>& inputs,
                    std::vector<NamedOutput> outputs);
 

@@ -16,7 +16,7 @@ namespace {
 using Blobs = std::vector<const ir::Blob*>;
 using Folded = std::shared_ptr<const ir::Blob>;
 
-// Arithmetic beyond this many elements stays in the graph: the file would grow, not shrink.
+// Larger results of arithmetic are not folded, because the file would grow.
 constexpr std::int64_t kMaxElements = 1 << 16;
 // Moving elements of a weight (a transposition, for example) keeps its size; this is done for up to
 // 64 M elements.
@@ -88,7 +88,7 @@ Folded fold_cast(const BuiltNode&, const Blobs& in, const Type& type) {
   if (is_complex(from) || is_complex(type.dtype)) return nullptr;
   if (is_floating_point(from)) {
     const std::vector<double> values = to_doubles(*in[0]);
-    // Casting such a value is undefined behaviour, so the engine does it.
+    // Casting such a value is undefined behaviour in C++, so the engine does it.
     const auto outside = [](double v) { return !(std::fabs(v) < 9.0e18); };
     if (!is_floating_point(type.dtype) && type.dtype != DType::kBool &&
         std::any_of(values.begin(), values.end(), outside)) {
@@ -178,7 +178,7 @@ std::uint64_t bits(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// Double arithmetic rounded once more gives the float result of + - * / and of sqrt exactly.
+// For + - * / and sqrt, a double result rounded once more is the exact float result.
 const std::unordered_map<std::string_view, BinaryRow>& binary_table() {
   using I = std::int64_t;
   static const std::unordered_map<std::string_view, BinaryRow> kTable = {
@@ -266,7 +266,8 @@ const std::unordered_map<std::string_view, Folder>& movers() {
   return kTable;
 }
 
-/// Weights of half precision stay so in the file; engines widen them once, when they load.
+/// Returns whether a cast widens a half-precision weight, which stays so in the file; engines
+/// convert it once, while loading.
 bool widens_weights(const BuiltNode& node, const Blobs& in) {
   if (node.op_type != "Cast") return false;
   const DType dtype = in[0]->type.dtype;

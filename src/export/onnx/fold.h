@@ -7,8 +7,8 @@
 
 namespace leapp::onnx_export {
 
-/// Returns the node's value where every input is a constant and the operator is one of those we
-/// compute ourselves; null otherwise. `node.outputs` is not looked at.
+/// Returns the node's value if every input is a constant and LEAPP computes the operator itself;
+/// otherwise null. `node.outputs` is ignored.
 std::shared_ptr<const ir::Blob> fold(const Builder& builder, const BuiltNode& node,
                                      const Type& type);
 

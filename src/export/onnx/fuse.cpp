@@ -15,7 +15,7 @@ class Fuser {
       if (node.body == nullptr) continue;
       for (const std::int32_t id : node.body->outputs) count_use(id);
     }
-    // A port counts twice, so that what it shows is never fused away.
+    // A port counts twice, so its value is never fused into another node.
     for (const NamedOutput& output : outputs) {
       count_use(output.value.id());
       count_use(output.value.id());
@@ -43,7 +43,7 @@ class Fuser {
 
   const Shape& shape(std::int32_t id) const { return builder_.value(id).type.shape; }
 
-  /// Fuses Add(MatMul(a, b), c) of matrices, with c no larger than the product, to Gemm(a, b, c).
+  /// Fuses Add(MatMul(a, b), c) of matrices into Gemm(a, b, c), if c is no larger than the product.
   void fuse_add(BuiltNode& node) {
     for (std::size_t side = 0; side < 2; ++side) {
       const std::int32_t product = node.inputs[side];
@@ -63,7 +63,7 @@ class Fuser {
     }
   }
 
-  /// Fuses a transposed operand of a Gemm into the Gemm's own flag.
+  /// Fuses a transposed operand into the flag of a Gemm.
   void fuse_transposes(BuiltNode& node) {
     for (std::size_t side = 0; side < 2; ++side) {
       const BuiltNode* transpose = producer(node.inputs[side], "Transpose");

@@ -8,7 +8,8 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns evenly spaced numbers from both ends towards the middle, as torch.linspace does.
+/// Returns evenly spaced numbers, computed from both ends towards the middle, as torch.linspace
+/// does.
 Value linspace(Value start, Value end, std::int64_t steps) {
   Builder& builder = start.builder();
   if (steps == 1) return reshape(start, {1});
@@ -40,7 +41,7 @@ Value convert_logspace(OpContext& context) {
   return cast(pow(base, exponents), type.dtype);
 }
 
-/// The bin each value falls into, and whether it falls into any. The last bin holds its end too.
+/// The bin of each value, and whether it is in any. The last bin includes its upper end.
 struct Bins {
   Value index;
   Value inside;
@@ -77,7 +78,7 @@ Value edges_for(OpContext& context, Value values, std::int64_t bins, std::size_t
   return linspace(where(same, low - 0.5, low), where(same, high + 0.5, high), bins + 1);
 }
 
-/// Weights (or ones) added up per cell; `index` counts through all cells.
+/// Weights (or ones) added up per cell; `index` counts all cells.
 Value counted(OpContext& context, DType dtype, Value index, Value inside, std::int64_t cells) {
   const Value weight = context.optional_tensor("weight");
   const Value one = weight.defined() ? reshape(cast(weight, dtype), index.shape())
@@ -113,7 +114,7 @@ Value points_of(Value x) {
   return reshape(x, {dims == 0 ? 0 : x.count() / dims, dims});
 }
 
-/// Returns the edges of each dimension where the call says how many bins it has.
+/// Returns the edges of each dimension, if the call specifies the number of bins.
 std::vector<Value> histogramdd_edges(OpContext& context) {
   const Value points = points_of(context.tensor("self"));
   const Dims bins = context.ints("bins");

@@ -17,8 +17,8 @@ bool is_mask(Value index) {
 std::vector<Value> positions_of(OpContext& context, Value mask) {
   const auto bits = constant_ints(mask);
   context.need(bits.has_value(),
-               "it selects by a mask that is computed, so the size of its result is only known "
-               "when running, and what is done with it needs to know that",
+               "it selects by a computed mask, so the size of its result is known only at run "
+               "time, and later operators need that size",
                "Use torch.where(mask, x, other), which keeps the shape.");
   std::vector<Dims> positions(mask.shape().size());
   for (std::size_t i = 0; i < bits->size(); ++i) {
@@ -98,27 +98,27 @@ Value convert_masked_select(OpContext& context) {
   return gather(reshape(expand(x, shape), {element_count(shape)}), positions[0], 0);
 }
 
-/// Counts, or sums of weights, of each number below the size that `minlength` gave.
+/// Counts of each number, or sums of weights, below the size of `minlength`.
 Value convert_bincount(OpContext& context) {
   const Value x = context.tensor("self");
   const Type type = context.result_type();
   const std::int64_t bins = type.shape.at(0);
-  context.need(context.integer("minlength") >= bins,
-               "it has as many bins as the largest number says, a size that is only known when "
-               "running",
-               "Say torch.bincount(x, minlength=n) with an n above all numbers, or use "
-               "torch.zeros(n).scatter_add(0, x, torch.ones_like(x)).");
+  context.need(
+      context.integer("minlength") >= bins,
+      "the number of its bins is the largest value plus one, which is known only at run time",
+      "Use torch.bincount(x, minlength=n) with an n above all values, or "
+      "torch.zeros(n).scatter_add(0, x, torch.ones_like(x)).");
   if (x.count() == 0 || bins == 0) return full(context.builder(), type, 0);
   const Value index = cast(x, DType::kInt64);
   const Value weights = context.optional_tensor("weights");
   const Value ones = weights.defined() ? cast(weights, type.dtype)
                                        : full(context.builder(), {type.dtype, index.shape()}, 1);
-  // Neither here nor in PyTorch do negative numbers count from the end: they are refused.
+  // Negative numbers are refused, as in PyTorch; they do not count from the end.
   const Value held = where(index < 0.0, scalar_like(index, static_cast<double>(bins)), index);
   return scatter_elements(full(context.builder(), type, 0), held, ones, 0, "add");
 }
 
-/// Returns the first `size` places that are not zero; the rest is filled.
+/// Returns the first `size` positions that are not zero; the rest is filled.
 Value convert_nonzero_static(OpContext& context) {
   const Value x = context.tensor("self");
   Builder& builder = context.builder();
@@ -129,7 +129,7 @@ Value convert_nonzero_static(OpContext& context) {
   const std::int64_t kept = std::min(size, x.count());
   const Dims count = {kept};
   const Value inputs[] = {flat, int_vector(builder, count)};
-  // Of equal elements the first comes first, so the ones stand in order before the zeros.
+  // Equal elements keep their order, so the ones are in order in front of the zeros.
   const std::vector<Value> found =
       builder.emit_many("TopK", inputs, {{"axis", std::int64_t{0}}},
                         {{DType::kInt32, count}, {DType::kInt64, count}});
@@ -150,7 +150,7 @@ void refuse_size(OpContext& context) {
       "Keep the shape, for example with torch.where(condition, x, other).");
 }
 
-/// Places of which there are always as many as now: the model fails where there are not.
+/// Positions whose number is always the traced one: the model fails for any other number.
 Value convert_nonzero(OpContext& context) {
   if (!context.op().fixed_size) refuse_size(context);
   const Value x = context.tensor("self");
@@ -196,7 +196,7 @@ Indexed resolve_index(OpContext& context, Value x, const std::vector<Value>& ind
   }
   context.need(!indexed.empty(), "it has no index");
   Indexed found;
-  // Indices side by side leave their dimension where it was; otherwise it moves to the front.
+  // Adjacent indices leave their dimension in place; otherwise it moves to the front.
   const bool adjacent =
       indexed.back() - indexed.front() + 1 == static_cast<std::int64_t>(indexed.size());
   Value moved = x;
@@ -209,7 +209,7 @@ Indexed resolve_index(OpContext& context, Value x, const std::vector<Value>& ind
   }
   found.dim = adjacent ? indexed.front() : 0;
   found.moved_shape = moved.shape();
-  if (indexed.size() == 1) {  // Gather counts negative indices from the end by itself
+  if (indexed.size() == 1) {  // Gather itself counts negative indices from the end
     found.base = moved;
     found.index = cast(plain[static_cast<std::size_t>(indexed[0])], DType::kInt64);
     return found;

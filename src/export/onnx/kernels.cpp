@@ -23,8 +23,8 @@ constexpr Mask mask(std::initializer_list<DType> types) {
 
 using enum DType;
 // Kernels of ONNX Runtime 1.20, the oldest supported version. Later versions support more integer
-// types, which are rarely needed. uint64 is listed if no other type can represent its values.
-// Half precision counts as supported: the runtime itself casts it to float and back.
+// types, which are rarely needed. uint64 is listed if no other type can represent its values. Half
+// precision counts as supported, because the runtime itself casts it to float and back.
 constexpr Mask kSingle = mask({kFloat16, kFloat32});
 constexpr Mask kFloats = kSingle | bit(kFloat64);
 constexpr Mask kInts = mask({kUInt8, kInt8, kUInt16, kInt16, kUInt32, kInt32, kUInt64, kInt64});
@@ -145,7 +145,7 @@ const std::unordered_map<std::string_view, Mask>& table() {
   return kTable;
 }
 
-/// Types that hold every value of the given one, nearest first.
+/// Types that represent every value of the given one, nearest first.
 std::span<const DType> wider(DType dtype) {
   static constexpr std::array kFromBool = {kUInt8, kInt8, kInt32, kInt64, kFloat32};
   static constexpr std::array kFromUInt8 = {kInt16, kInt32, kInt64, kFloat32};

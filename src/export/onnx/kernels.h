@@ -1,7 +1,7 @@
-// Which element types ONNX Runtime's CPU provider computes an operator in.
+// Element types for which ONNX Runtime's CPU provider has kernels, by operator.
 //
-// The ONNX standard allows more types than the runtime has kernels for. Converters ask here and
-// cast around a node where another type gives exactly the same result.
+// The ONNX standard allows more types than the runtime has kernels for. Converters look up a type
+// here, and cast around a node if another type gives exactly the same result.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace leapp::onnx_export {
 
-/// Returns the type to run `op_type` in so that values of type `dtype` come out exactly: `dtype`
-/// itself where there is a kernel (or nothing is known of the operator), else the nearest wider
-/// one. Empty when no type does.
+/// Returns the type in which `op_type` computes exact results of type `dtype`: `dtype` itself if
+/// there is a kernel (or the operator is unknown), otherwise the nearest wider one. Empty if there
+/// is none.
 std::optional<DType> kernel_type(std::string_view op_type, DType dtype);
 
 }  // namespace leapp::onnx_export

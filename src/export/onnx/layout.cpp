@@ -34,7 +34,7 @@ Value last_step(Value x, std::int64_t dim, std::int64_t index) {
   const bool recurrent = node != nullptr && (node->op_type == "GRU" || node->op_type == "LSTM" ||
                                              node->op_type == "RNN");
   if (!recurrent || node->outputs[0] != source.id() || source.size(1) != 1) return {};
-  // [time, 1, batch, size]: time comes first, and nothing stands before it here either.
+  // [time, 1, batch, size]: time is the first dimension here too.
   const auto& shape = x.shape();
   const bool leading =
       std::all_of(shape.begin(), shape.begin() + dim, [](std::int64_t size) { return size == 1; });

@@ -60,7 +60,7 @@ void convert_solve(OpContext& context) {
   }
 }
 
-/// Keeps one triangle of A, for routines that promise to read no more.
+/// Keeps one triangle of A, for routines that read only that triangle.
 Value solve_with_triangle(OpContext& context, Value a, Value b, bool upper, bool left, bool unit) {
   if (!left) {
     a = transpose(a, -2, -1);
@@ -90,7 +90,7 @@ void convert_triangular_solve(OpContext& context) {
   context.set(1, expand(a, context.result_shape(1)));
 }
 
-/// Converts the sum over the expanded and summed dimensions of a product of three.
+/// Converts a sum over the expanded and summed dimensions of a product of three.
 Value convert_trilinear(OpContext& context) {
   const auto raised = [&](const char* parameter, const char* dims) {
     Value x = context.tensor(parameter);
@@ -126,10 +126,11 @@ void set_info(OpContext& context, std::size_t i, Value info) {
 }
 
 Value checked(OpContext& context, Value result, Value info) {
-  // The _ex variants give the number to whoever asks for it.
+  // The _ex variants return the number to the caller.
   const bool asked_for = !context.has("check_errors") || context.flag("check_errors");
   if (!asked_for || info.count() == 0) return result;
-  // ONNX cannot raise. What can fail is reading beyond the end: of a list with a single one here.
+  // ONNX cannot raise errors. An operation that can fail is reading beyond the end, here of a list
+  // with one element.
   const Value failed = cast(any(not_equal(info, 0.0), {0}), DType::kInt64);
   const Value one = full(context.builder(), {result.dtype(), {1}}, 1);
   return result * gather(one, failed, 0);
@@ -141,7 +142,7 @@ Value as_matrices(OpContext& context, Value x) {
   context.need(std::max(rows, columns) <= kMaxMatrixSize || std::min(rows, columns) <= 4,
                "matrices of " + std::to_string(rows) + " x " + std::to_string(columns) +
                    " are beyond the " + std::to_string(kMaxMatrixSize) + " x " +
-                   std::to_string(kMaxMatrixSize) + " that are written out for ONNX");
+                   std::to_string(kMaxMatrixSize) + " that LEAPP exports to ONNX");
   const std::int64_t batch = element_count(Shape(x.shape().begin(), x.shape().end() - 2));
   return reshape(cast(x, DType::kFloat64), {batch, rows, columns});
 }
@@ -155,7 +156,7 @@ void register_linalg(ConverterRegistry& registry) {
   registry.add("aten::linalg_cross", convert_cross);
   registry.add("aten::_linalg_det", convert_det);
   registry.add("aten::_linalg_slogdet", convert_slogdet);
-  // Whole, as their parts check in an operator without a result.
+  // Decomposed, their parts would check in an operator without a result.
   registry.add({"aten::linalg_inv_ex", "aten::linalg_inv", "aten::inverse"}, convert_inv);
   registry.add({"aten::_linalg_solve_ex", "aten::linalg_solve"}, convert_solve);
   registry.add("aten::linalg_solve_triangular", convert_solve_triangular);

@@ -1,7 +1,7 @@
 // Linear algebra on stacks of small matrices, [batch, rows, columns] in double precision.
 //
-// ONNX has none of it beyond the product, so the classic algorithms are written out step by step
-// for the known size. The graph grows with the size; beyond kMaxMatrixSize it is refused.
+// ONNX has only the product, so the classic algorithms are unrolled for the known size. The graph
+// grows with the size; sizes above kMaxMatrixSize are refused.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,15 @@ namespace leapp::onnx_export {
 inline constexpr std::int64_t kMaxMatrixSize = 32;
 
 /// Returns the last two dimensions as matrices, the others as one batch, in double precision. Fails
-/// where the matrices are too large to write the algorithm out.
+/// if the matrices are too large to unroll the algorithm.
 Value as_matrices(OpContext& context, Value x);
 /// Converts back to PyTorch's element type and shape.
 Value as_result(OpContext& context, std::size_t i, Value matrices);
 
 /// Sets the index of the failing step, as in PyTorch's "info" results.
 void set_info(OpContext& context, std::size_t i, Value info);
-/// Returns the result; the model fails to run where PyTorch raises: at a step that failed, unless
-/// the operator was asked not to check.
+/// Returns the result; the model fails where PyTorch raises an error: at a failed step, unless the
+/// operator does not check.
 Value checked(OpContext& context, Value result, Value info);
 
 Value identity(Builder& builder, std::int64_t size);
@@ -31,21 +31,21 @@ Value matrix_transpose(Value a);
 struct System {
   Value a;
   Value b;
-  Shape shape;  ///< of the solution
+  Shape shape;  ///< batch dimensions of the solution
 };
 System system_of(OpContext& context, Value a, Value b);
 
-/// Returns x with T x = b for a triangular T.
+/// Solves T x = b for a triangular T.
 Value solve_triangular(Value t, Value b, bool upper, bool unit_diagonal);
 
 struct Lu {
-  Value packed;       ///< U, and below the diagonal L without its ones
-  Value pivots;       ///< [batch, steps] int64: the row each step exchanged with, from 0
+  Value packed;       ///< U, and below the diagonal L without its diagonal of ones
+  Value pivots;       ///< [batch, steps] int64: the row that each step exchanged with, from 0
   Value permutation;  ///< [batch, rows] int64: row i of the product is row permutation[i] of A
   Value info;         ///< [batch] int64: the first step (from 1) without a pivot, or 0
 };
 Lu lu_factor(Value a);
-/// Returns the rows' order after the exchanges that `pivots` (from 0) names.
+/// Returns the order of the rows after the exchanges in `pivots` (from 0).
 Value permutation_from(Value pivots, std::int64_t rows);
 /// Rows of each matrix in the given order.
 Value permute_rows(Value a, Value permutation);
@@ -57,7 +57,7 @@ Value determinant(Value a);
 
 struct Cholesky {
   Value lower;
-  Value info;  ///< [batch] int64: the first step (from 1) that found no square root, or 0
+  Value info;  ///< [batch] int64: the first step (from 1) without a square root, or 0
 };
 Cholesky cholesky(Value a);
 
@@ -72,9 +72,9 @@ Value apply_reflectors(const Householder& reflectors, Value x, bool transposed);
 
 struct Eigen {
   Value values;   ///< [batch, size], ascending
-  Value vectors;  ///< [batch, size, size], columns; their signs are ours, not LAPACK's
+  Value vectors;  ///< [batch, size, size], columns; their signs differ from LAPACK's
 };
-/// Returns eigenvalues and eigenvectors of symmetric matrices, by Jacobi rotations.
+/// Computes eigenvalues and eigenvectors of symmetric matrices by Jacobi rotations.
 Eigen symmetric_eigen(Value a);
 
 }  // namespace leapp::onnx_export

@@ -9,7 +9,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Rounds of a tournament: every pair of rows meets once, those of one round do not touch.
+/// Rounds of a tournament: every pair of rows meets once, and the pairs of one round are disjoint.
 std::vector<Pairs> tournament(std::int64_t size) {
   const std::int64_t players = size + size % 2;
   Dims circle;
@@ -28,8 +28,8 @@ std::vector<Pairs> tournament(std::int64_t size) {
   return rounds;
 }
 
-/// Constants of all rounds: where the elements lie that decide the angles, and how cosines and
-/// sines make up the rotation.
+/// Constants of all rounds: the positions of the elements that determine the angles, and how
+/// cosines and sines form the rotation.
 struct Tables {
   Value diagonal_p;  // [rounds, pairs] flat positions
   Value diagonal_q;
@@ -89,7 +89,7 @@ Eigen symmetric_eigen(Value a) {
   const Value start = expand(identity(builder, size), a.shape());
   if (size < 2 || batch == 0) return {reshape(a, {batch, size}), start};
   const Tables tables = tables_for(builder, size);
-  // Convergence is quadratic: after this many sweeps a double has nothing left to gain.
+  // Convergence is quadratic: after this many sweeps a double cannot improve.
   const std::int64_t sweeps = size == 2 ? 2 : 10;
   const auto rotate = [&](Value round, const std::vector<Value>& state) -> std::vector<Value> {
     const Value which = floor_mod(round, scalar_like(round, static_cast<double>(tables.rounds)));

@@ -1,4 +1,4 @@
-// LU, Cholesky and QR, written out step by step.
+// LU, Cholesky and QR, unrolled step by step.
 #include <algorithm>
 
 #include "export/onnx/linalg.h"

@@ -1,4 +1,4 @@
-// Loss functions, for nodes that score themselves.
+// Loss functions, for nodes that compute their own loss.
 #include <cmath>
 
 #include "export/onnx/math.h"
@@ -84,10 +84,11 @@ Value convert_soft_margin(OpContext& context) {
   return reduced(context, log1p(exp(z)));
 }
 
-/// Picks each sample's class along dimension 1 (or 0 without a batch); the ignored ones weigh 0.
+/// Selects each sample's class along dimension 1 (or 0 without a batch); ignored samples have
+/// weight 0.
 struct Picked {
   Value loss;    // weighted and negative, [batch, ..]
-  Value weight;  // what each sample weighs
+  Value weight;  // weight of each sample
 };
 
 Picked picked(OpContext& context, Value x, Value target) {
@@ -103,7 +104,7 @@ Picked picked(OpContext& context, Value x, Value target) {
   Value weight = weights.defined() ? gather(cast(weights, dtype), safe, 0)
                                    : full(x.builder(), {dtype, safe.shape()}, 1);
   weight = where(ignored, 0.0, weight);
-  // The product alone would be wrong: 0 * -inf is not 0.
+  // The product alone would be wrong, because 0 * -inf is NaN.
   return {where(ignored, 0.0, -chosen * weight), weight};
 }
 

@@ -29,15 +29,14 @@ Value quotient_of(Value a, Value b) {
   return where(negates, scalar_like(a, 0) - a, a / where(negates, 1.0, divisor));
 }
 
-/// Returns a divisor with the same remainders, likewise: whatever is divided by -1 leaves what 1
-/// leaves.
+/// Returns a divisor with the same remainders that is safe too: -1 is replaced by 1.
 Value remainder_divisor(Value b) {
   const Value divisor = may_be(b, 0) ? where(equal(b, 0.0), 1.0, b) : b;
   return is_signed(b.dtype()) && may_be(b, -1) ? where(equal(b, -1.0), 1.0, divisor) : divisor;
 }
 
-/// As in PyTorch, an integer divided by zero is an error, here of the tick: reading behind the end
-/// of one element is the one error that a graph can make of a value.
+/// As in PyTorch, integer division by zero is an error, here of the tick. Reading beyond the end of
+/// a single element is the only error that a graph can derive from a value.
 Value refuse_zero(Value result, Value b) {
   if (!may_be(b, 0) || element_count(b.shape()) == 0) return result;
   Value zero = equal(b, 0.0);
@@ -49,7 +48,7 @@ Value refuse_zero(Value result, Value b) {
   return result + gather(unsqueeze(scalar_like(result, 0), 0), cast(zero, DType::kInt64), 0);
 }
 
-/// Returns C's fmod.
+/// Computes C's fmod.
 Value c_fmod(Value a, Value b) {
   return elementwise("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
 }
@@ -70,7 +69,8 @@ Value integer_power(Value x, Value exponent) {
       return result;
     }
   }
-  // Square and multiply over the bits of the exponent; a negative one leaves only 1 and -1.
+  // Exponentiation by squaring over the bits of the exponent; with a negative exponent only 1 and
+  // -1 have a nonzero result.
   const DType dtype = x.dtype();
   const Shape shape = broadcast(x.shape(), exponent.shape());
   Value result = full(x.builder(), {dtype, shape}, 1);
@@ -132,7 +132,7 @@ Value copysign(Value a, Value b) {
 }
 
 Value expm1(Value x) {
-  // tanh keeps what exp(x) - 1 loses near zero.
+  // tanh keeps the precision that exp(x) - 1 loses near zero.
   return where(abs(x) < 0.5, tanh(x * 0.5) * (exp(x) + 1.0), exp(x) - 1.0);
 }
 
@@ -147,7 +147,7 @@ Value log1p(Value x) {
 }
 
 Value log_base(Value x, double log_of_base) {
-  // In double precision, so that powers of the base come out whole.
+  // In double precision, so that powers of the base are exact.
   return cast(log(cast(x, DType::kFloat64)) / log_of_base, x.dtype());
 }
 
@@ -202,7 +202,7 @@ Value clamp(Value x, Value low, Value high) {
     return number && !std::isnan((*number)[0]);
   };
   // Clip with constant bounds is one node that engines fuse with what comes before it. Without a
-  // bound it would hold infinities at the largest finite number, and it does not know NaN as one.
+  // bound it would limit infinities to the largest finite number, and NaN is not a valid bound.
   if (is_floating_point(x.dtype()) && fits(low) && fits(high) && x.dtype() != DType::kBFloat16) {
     const Value from = low.defined() ? low : scalar_like(x, -INFINITY);
     const Value to = high.defined() ? high : scalar_like(x, INFINITY);
@@ -219,7 +219,7 @@ Value floor_divide(Value a, Value b) {
     const Value lower = not_equal(rest, 0.0) && logical_xor(rest < 0.0, b < 0.0);
     return refuse_zero(quotient - cast(lower, a.dtype()), b);
   }
-  // The same steps as PyTorch takes, so that the same roundings happen.
+  // The same steps as in PyTorch, so the rounding is the same.
   const Value rest = c_fmod(a, b);
   Value quotient = (a - rest) / b;
   const Value lower = not_equal(rest, 0.0) && logical_xor(b < 0.0, rest < 0.0);
@@ -252,7 +252,7 @@ Value power(Value x, Value exponent) {
   if (const auto values = constant_doubles(exponent);
       values && values->size() == 1 && broadcast(x.shape(), exponent.shape()) == x.shape()) {
     const double n = (*values)[0];
-    // PyTorch takes the root of half precision as C's pow does: of -inf it is inf.
+    // For half precision PyTorch computes the root like C's pow: of -inf it is inf.
     if (n == 0.5 && x.dtype() != DType::kFloat16) return sqrt(x);
     if (n == 1.0) return x;
     if (n == 2.0) return square(x);

@@ -1,5 +1,5 @@
-// Functions that ONNX has no operator for, built so that they agree with PyTorch everywhere:
-// signs of zero, infinities, NaN, integers.
+// Functions without an ONNX operator, implemented so that they agree with PyTorch everywhere: signs
+// of zero, infinities, NaN, integers.
 #pragma once
 
 #include <utility>
@@ -11,12 +11,13 @@ namespace leapp::onnx_export {
 /// Returns the most negative and the largest finite number of a floating point type.
 std::pair<double, double> finite_range(DType dtype);
 
-/// Returns the smallest and the largest number of an integer type or bool; int64's for uint64.
+/// Returns the smallest and the largest number of an integer type or bool; for uint64 those of
+/// int64.
 std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
 
 /// Returns whether the sign bit is set, also for zeros and infinities (NaN counts as positive).
 Value sign_bit(Value x);
-/// Returns the size of `a` with the sign of `b`.
+/// Returns the magnitude of `a` with the sign of `b`.
 Value copysign(Value a, Value b);
 
 Value expm1(Value x);
@@ -37,11 +38,12 @@ Value atan2(Value y, Value x);
 /// Computes without overflow if the result is finite.
 Value hypot(Value a, Value b);
 
-/// Returns the operand that is not NaN wins.
+/// Returns the maximum or minimum, ignoring NaN in one operand.
 Value fmax(Value a, Value b);
 Value fmin(Value a, Value b);
 
-/// Returns `x` limited to the bounds, either of which may be undefined; the upper one wins.
+/// Returns `x` limited to the bounds, either of which may be undefined; the upper bound takes
+/// precedence.
 Value clamp(Value x, Value low, Value high);
 
 /// Divides floating-point numbers and integers. An integer divisor of zero, an error in PyTorch,

@@ -13,7 +13,7 @@ Value product(OpContext& context, std::string_view left, std::string_view right)
   return matmul(as_result(context, left), as_result(context, right));
 }
 
-/// Returns beta * self + alpha * product; beta = 0 means that self is not read.
+/// Returns beta * self + alpha * product; with beta = 0, self is not read.
 Value blend(OpContext& context, Value product) {
   const DType dtype = product.dtype();
   const bool alpha_one = context.number("alpha") == 1.0;
@@ -59,7 +59,8 @@ Value convert_linear(OpContext& context) {
 
 Value linear(Value x, Value weight, Value bias) {
   const DType dtype = x.dtype();
-  if (dtype == DType::kBFloat16) {  // multiplied in single precision and rounded once, as PyTorch
+  if (dtype ==
+      DType::kBFloat16) {  // multiplied in single precision and rounded once, as in PyTorch
     const auto wide = [](Value value) {
       return value.defined() ? cast(value, DType::kFloat32) : value;
     };
@@ -71,7 +72,7 @@ Value linear(Value x, Value weight, Value bias) {
     const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? made + bias : made;
   }
-  // The weight stays as PyTorch stores it: a Gemm transposes it while multiplying.
+  // The weight keeps PyTorch's layout: a Gemm transposes it while multiplying.
   const std::int64_t rows = x.count() / x.size(-1);
   std::vector<Value> inputs = {reshape(x, {rows, x.size(-1)}), weight};
   if (bias.defined()) inputs.push_back(bias);

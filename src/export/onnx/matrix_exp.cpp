@@ -1,5 +1,5 @@
-// The exponential of a matrix, by the same polynomial and in the same precision as PyTorch: where
-// large terms cancel, both lose the same digits.
+// The exponential of a matrix, by the same polynomial and precision as in PyTorch, so both lose the
+// same digits if large terms cancel.
 #include <array>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace leapp::onnx_export {
 namespace {
 
 // Bader, Blanes and Casas, "Computing the matrix exponential with an optimized Taylor polynomial
-// approximation": degree 18 with five products. Row i makes B_i of 1, A, A^2, A^3 and A^6.
+// approximation": degree 18 with five products. Row i computes B_i from 1, A, A^2, A^3 and A^6.
 constexpr std::array<std::array<double, 5>, 5> kTaylor18 = {{
     {0, -1.00365581030144618291e-01, -8.02924648241156932449e-03, -8.92138498045729985177e-04, 0},
     {0, 3.97849749499645077844e-01, 1.36783778460411720168e+00, 4.98289622525382669416e-01,
@@ -22,7 +22,7 @@ constexpr std::array<std::array<double, 5>, 5> kTaylor18 = {{
      2.95552570429315521194e-02, -1.39180257516060693404e-05},
     {0, 0, -9.23364619367118555360e-02, -1.69364939002081722752e-02, -1.40086798182036094347e-05},
 }};
-// Up to this norm the polynomial is exact to the precision.
+// Up to this norm the polynomial is exact to machine precision.
 constexpr double kNormSingle = 3.010066362817634;
 constexpr double kNormDouble = 1.090863719290036;
 constexpr int kMaxSquarings = 20;

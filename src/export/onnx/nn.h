@@ -13,18 +13,18 @@ Value gelu(Value x, const std::string& approximate);
 Value softplus(Value x);
 /// Returns softmax; `op_type` is "Softmax" or "LogSoftmax".
 Value softmax(const char* op_type, Value x, std::int64_t dim);
-/// Returns a softmax that is 0 instead of NaN where everything is -inf.
+/// Returns a softmax that is 0 instead of NaN if all elements are -inf.
 Value safe_softmax(Value x, std::int64_t dim);
 
-/// Normalises over the last dimensions that `normalized_shape` names; weight and bias may be
+/// Normalises over the last dimensions, given by `normalized_shape`; weight and bias may be
 /// undefined.
 Value layer_norm(Value x, const Shape& normalized_shape, Value weight, Value bias, double epsilon);
 
-/// Returns x W^T + b with the weight as PyTorch stores it; bias may be undefined.
+/// Returns x W^T + b with the weight in PyTorch's layout; bias may be undefined.
 Value linear(Value x, Value weight, Value bias);
 
 struct Attention {
-  Value mask;  ///< bool (true takes part) or added to the scores; may be undefined
+  Value mask;  ///< bool (true is visible) or added to the scores; may be undefined
   bool is_causal = false;
   double scale = 1.0;
 };

@@ -161,8 +161,8 @@ Statistics batch_statistics(Value x) {
   return {reshape(center, {x.size(1)}), mean(square(x - center), dims)};
 }
 
-/// Sets the result, then the values that PyTorch keeps for the backward pass, then (functional
-/// forms) new statistics.
+/// Sets the result, then the values that PyTorch keeps for the backward pass, then, for functional
+/// forms, new statistics.
 void convert_batch_norm(OpContext& context) {
   const Value x = context.tensor("input");
   const double epsilon = context.number("eps");
@@ -175,7 +175,7 @@ void convert_batch_norm(OpContext& context) {
   context.set(0, with_statistics(context, x, statistics, epsilon));
   const auto saved = [&](std::size_t i, Value value) {
     if (context.result_count() <= i) return;
-    // Which of these PyTorch fills depends on the mode; an unused one has no elements.
+    // The mode determines which of these PyTorch fills; an unused one has no elements.
     const Type type = context.result_type(i);
     const bool filled = element_count(type.shape) == value.count();
     context.set(i, filled ? cast(value, type.dtype) : full(context.builder(), type, 0));
@@ -241,7 +241,7 @@ void register_normalization(ConverterRegistry& registry) {
   registry.add("aten::group_norm", convert_group_norm);
   registry.add("aten::native_group_norm", convert_native_group_norm);
   registry.add("aten::rms_norm", convert_rms_norm);
-  // batch_norm itself is left to come apart: in training it also updates its statistics.
+  // batch_norm itself is decomposed, because in training it also updates its statistics.
   registry.add(
       {"aten::native_batch_norm", "aten::_native_batch_norm_legit",
        "aten::_native_batch_norm_legit.no_stats", "aten::_native_batch_norm_legit_no_training",

@@ -12,7 +12,7 @@ DType real_part(DType dtype) {
   return dtype == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
 }
 
-/// Returns the type of the ONNX value that stands for a value of the IR.
+/// Returns the type of the ONNX value for a value of the IR.
 Type stored_type(const ir::TensorType& type) {
   Type stored{type.dtype, type.shape};
   if (is_complex(type.dtype)) {
@@ -91,7 +91,7 @@ Value OpContext::read(ir::ValueId id) {
     return value;
   }
   if (is_complex(dtype)) return select(value, -1, part_ == Part::kReal ? 0 : 1);
-  // A real number among complex ones has no imaginary part; an index is an index for both.
+  // A real number among complex ones has no imaginary part; an index is used for both parts.
   const bool has_parts = part_ == Part::kImaginary && is_floating_point(dtype);
   return has_parts ? full(builder(), value.type(), 0) : value;
 }

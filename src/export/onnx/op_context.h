@@ -1,7 +1,7 @@
-// One operation of the IR while it is converted: its arguments in, ONNX values out.
+// Converts one operation of the IR: reads its arguments and sets ONNX values.
 //
-// Arguments are asked for by their name in PyTorch's schema. Whatever the converter cannot express
-// exactly ends in fail(), which names the operation and the user's line.
+// Arguments are read by their name in PyTorch's schema. If the converter cannot express the
+// operation exactly, fail() throws an error that names the operation and the user's line.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace leapp::onnx_export {
 
-/// Maps values of the IR graph to ONNX values. A complex value is held as a real one with a last
+/// Maps values of the IR graph to ONNX values. A complex value is stored as a real one with a last
 /// dimension of size two.
 class ValueMap {
  public:
@@ -39,7 +39,7 @@ class ValueMap {
   std::vector<bool> used_;
 };
 
-/// Part of complex values that a converter for real values sees.
+/// The part of complex values that a converter for real values sees.
 enum class Part { kWhole, kReal, kImaginary };
 
 /// Error of fail(), which already names its operation.
@@ -57,13 +57,13 @@ class OpContext : public ir::OpArguments {
   int opset() const noexcept { return builder().opset(); }
 
   // ---- arguments, in addition to those that ir::OpArguments reads ----
-  /// Returns a tensor; fails for complex ones, which only converters that know them may take.
+  /// Returns a tensor. Fails for complex ones, which only special converters support.
   Value tensor(std::string_view parameter);
-  /// Undefined when None.
+  /// Undefined if None.
   Value optional_tensor(std::string_view parameter);
-  /// Returns a list of tensors; those that are None are undefined.
+  /// Returns a list of tensors; items that are None are undefined.
   std::vector<Value> tensors(std::string_view parameter);
-  /// Returns any tensor as real and imaginary part in a last dimension of size two.
+  /// Returns any tensor with real and imaginary part in a last dimension of size two.
   Value complex_tensor(std::string_view parameter);
   bool is_complex_tensor(std::string_view parameter) const;
   /// Returns a Scalar as a 0-d constant of the given type, exact for every integer.
@@ -73,21 +73,21 @@ class OpContext : public ir::OpArguments {
 
   // ---- results ----
   std::size_t result_count() const noexcept { return op().results.size(); }
-  /// Returns the element type and shape that PyTorch found for a result.
+  /// Returns the element type and shape of a result in PyTorch.
   Type result_type(std::size_t i = 0) const;
   DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
   const Shape& result_shape(std::size_t i = 0) const;
   /// Returns whether anything reads the result.
   bool is_used(std::size_t i) const;
-  /// Returns the shape that PyTorch found for any value of the graph.
+  /// Returns the shape of any value of the graph in PyTorch.
   const Shape& value_shape(ir::ValueId id) const { return values_.graph().type(id).shape; }
   /// Returns whether set() was called for the result.
   bool is_set(std::size_t i) const;
-  /// Gives a result its value, of exactly the type PyTorch found.
+  /// Sets the value of a result, which must have exactly PyTorch's type.
   void set(std::size_t i, Value value);
   void set(Value value) { set(0, value); }
   void set_list(std::size_t i, const std::vector<Value>& values);
-  /// Sets a complex result as real and imaginary part in a last dimension of size two.
+  /// Sets a complex result with real and imaginary part in a last dimension of size two.
   void set_complex(std::size_t i, Value value);
 
   // ---- errors ----
@@ -102,19 +102,19 @@ class OpContext : public ir::OpArguments {
   void need_opset(int version, const std::string& what) const;
 
   // ---- complex values ----
-  /// Whether an operand or a result is complex.
+  /// Returns whether an operand or a result is complex.
   bool touches_complex() const;
-  /// Does the same operation, seen in its real or imaginary parts only.
+  /// Returns the context of the same operation on the real or imaginary parts only.
   OpContext part(Part part) const { return {values_, op(), part}; }
-  /// Gives a value of the IR its parts; the imaginary one is left out where it is real.
+  /// Sets the parts of a value of the IR; a real value has no imaginary part.
   void set_parts(ir::ValueId id, Value real, Value imaginary);
-  /// Returns the values that the converter set, by value of the IR; only kept while it sees one
+  /// Returns the values that the converter set, by value of the IR; stored only while it sees one
   /// part.
   const std::unordered_map<ir::ValueId, Value>& parts() const noexcept { return parts_; }
 
  private:
   [[noreturn]] void refuse(const std::string& reason) const override { fail(reason); }
-  /// Returns the value of a tensor that must be given.
+  /// Returns the value of a required tensor.
   ir::ValueId given(std::string_view parameter) const;
   Value read(ir::ValueId id);
   void write(ir::ValueId id, Value value);

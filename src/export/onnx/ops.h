@@ -1,11 +1,11 @@
-// ONNX operators as functions over typed values: what converters are written with.
+// ONNX operators as functions over typed values, from which converters are built.
 //
 // Rules that hold for all of them:
 //  - operands of one call have the same element type (cast first); shapes broadcast as in NumPy;
-//  - where ONNX Runtime has no kernel for the type, the call casts to one that gives exactly the
+//  - if ONNX Runtime has no kernel for the type, the call casts to one that gives exactly the
 //    same result and back, or throws an Error of kind kExport that says so;
 //  - dimensions may be negative;
-//  - nothing that changes nothing is emitted (a cast to the same type, a reshape to the same
+//  - an operation without effect is not emitted (a cast to the same type, a reshape to the same
 //  shape).
 #pragma once
 
@@ -36,7 +36,7 @@ Value int_vector(Builder& builder, std::span<const std::int64_t> values);
 Value float_tensor(Builder& builder, DType dtype, std::span<const double> values, Shape shape);
 /// Returns 0, 1, .., count - 1 as int64.
 Value iota(Builder& builder, std::int64_t count);
-/// Returns a tensor with equal elements; spread by Expand, so it costs one number in the file.
+/// Returns a tensor with equal elements; created by Expand, so it needs one number in the file.
 Value full(Builder& builder, Type type, double value);
 /// Returns the elements of a constant as integers; empty if the value is not a constant.
 std::optional<std::vector<std::int64_t>> constant_ints(Value value);
@@ -44,15 +44,14 @@ std::optional<std::vector<double>> constant_doubles(Value value);
 
 // ---- types -----------------------------------------------------------------------------------
 
-/// Converts: floating point to integer truncates, to bool compares with zero.
+/// Converts types: floating-point to integer truncates, to bool compares with zero.
 Value cast(Value value, DType dtype);
-/// Does the same, with PyTorch's answer for negative numbers that become unsigned: they wrap
-/// around.
+/// Converts types like PyTorch for negative numbers that become unsigned: they wrap around.
 Value convert_elements(Value value, DType dtype);
-/// Runs `op_type` elementwise over broadcast operands of one type and gives that type back.
+/// Runs `op_type` elementwise over broadcast operands of one type; the result has the same type.
 Value elementwise(std::string_view op_type, std::initializer_list<Value> operands,
                   Attrs attributes = {});
-/// Does the same for operators whose result is bool.
+/// Runs operators whose result is bool.
 Value predicate(std::string_view op_type, std::initializer_list<Value> operands);
 
 // ---- arithmetic ------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ Value predicate(std::string_view op_type, std::initializer_list<Value> operands)
 Value operator+(Value a, Value b);
 Value operator-(Value a, Value b);
 Value operator*(Value a, Value b);
-/// True division of floating point numbers; integers truncate.
+/// Divides floating-point numbers exactly; integers truncate.
 Value operator/(Value a, Value b);
 Value operator-(Value a);
 Value operator+(Value a, double b);
@@ -86,7 +85,7 @@ Value floor(Value x);
 Value ceil(Value x);
 /// Rounds half to even.
 Value round(Value x);
-/// Towards zero; keeps infinities and NaN.
+/// Rounds towards zero; keeps infinities and NaN.
 Value trunc(Value x);
 Value square(Value x);
 Value pow(Value x, Value exponent);
@@ -124,12 +123,12 @@ Value where(Value condition, double yes, Value no);
 
 // ---- shape -----------------------------------------------------------------------------------
 
-/// Returns `dim` counted from the front.
+/// Returns `dim` converted to a non-negative dimension.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank);
 Dims wrap_dims(std::span<const std::int64_t> dims, std::int64_t rank);
 /// Returns all dimensions: 0, 1, .., rank - 1.
 Dims all_dims(std::int64_t rank);
-/// Returns the shape both broadcast to.
+/// Returns the shape to which both broadcast.
 Shape broadcast(const Shape& a, const Shape& b);
 
 Value reshape(Value x, Shape shape);
@@ -140,8 +139,8 @@ Value with_rank(Value x, std::int64_t rank);
 Value permute(Value x, Dims dims);
 Value transpose(Value x, std::int64_t a, std::int64_t b);
 Value expand(Value x, Shape shape);
-/// As Python's x[start:end:step] along one dimension; the step may be negative, in which case
-/// `start` and `end` are positions of the untouched tensor and `end` = -1 means "to the front".
+/// Returns Python's x[start:end:step] along one dimension. If the step is negative, `start` and
+/// `end` are positions in the original tensor, and `end` = -1 means "to the front".
 Value slice(Value x, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step = 1);
 /// Selects one index; the dimension is removed.
 Value select(Value x, std::int64_t dim, std::int64_t index);
@@ -151,13 +150,13 @@ Value concat(std::initializer_list<Value> parts, std::int64_t dim);
 /// Stacks along a new dimension.
 Value stack(std::span<const Value> parts, std::int64_t dim);
 std::vector<Value> split(Value x, std::span<const std::int64_t> sizes, std::int64_t dim);
-/// Pads; `before` and `after` hold one number per dimension, none negative.
+/// Pads; `before` and `after` have one number per dimension, none negative.
 Value pad_constant(Value x, const Dims& before, const Dims& after, double value);
 Value tile(Value x, const Dims& repeats);
 
 // ---- indexing --------------------------------------------------------------------------------
 
-/// Rows of `x` along `dim`; negative indices count from the end.
+/// Returns rows of `x` along `dim`; negative indices count from the end.
 Value gather(Value x, Value index, std::int64_t dim);
 Value gather_elements(Value x, Value index, std::int64_t dim);
 Value gather_nd(Value x, Value index, std::int64_t batch_dims = 0);

@@ -42,7 +42,8 @@ bool is_scalar_value(Value x, double wanted) {
   return values && (*values)[0] == wanted;
 }
 
-/// Returns the operation done where its operands were reshaped from; undefined when they were not.
+/// Runs the operation on the tensors in front of its operands' reshapes; undefined if they are not
+/// reshapes.
 Value before_reshaping(std::string_view op_type, std::initializer_list<Value> operands,
                        const Attrs& attributes) {
   const bool has_axis = std::any_of(attributes.begin(), attributes.end(),
@@ -71,7 +72,7 @@ Value before_reshaping(std::string_view op_type, std::initializer_list<Value> op
   return {};
 }
 
-/// Returns the other operand, if leaving this one out changes neither value nor shape.
+/// Returns the other operand, if omitting this one changes neither value nor shape.
 bool keeps_shape(Value kept, Value dropped) {
   return broadcast(kept.shape(), dropped.shape()) == kept.shape();
 }
@@ -81,7 +82,7 @@ bool keeps_shape(Value kept, Value dropped) {
 Value cast(Value value, DType dtype) {
   const DType from = value.dtype();
   if (from == dtype) return value;
-  // The runtime's own cast of floating point to bool and back is the comparison with zero.
+  // The runtime's own cast between floating point and bool is a comparison with zero.
   return value.builder().emit("Cast", {value},
                               {{"to", static_cast<std::int64_t>(onnx::element_type_of(dtype))}},
                               {dtype, value.shape()});
@@ -90,7 +91,7 @@ Value cast(Value value, DType dtype) {
 Value convert_elements(Value value, DType dtype) {
   const bool to_unsigned =
       dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32;
-  // A negative number wraps around in PyTorch; only the cast between integers promises that.
+  // A negative number wraps around in PyTorch; only a cast between integers guarantees that.
   if (to_unsigned && is_floating_point(value.dtype())) value = cast(value, DType::kInt64);
   return cast(value, dtype);
 }
@@ -320,7 +321,7 @@ Value reduce(std::string_view op_type, Value x, const Dims& dims, bool keep_dims
   const DType compute = type_for(op_type, dtype);
   const Value operand = x.rank() == 0 ? reshape(cast(x, compute), {1}) : cast(x, compute);
   const Dims used = x.rank() == 0 ? Dims{0} : axes;
-  // Up to opset 17 only ReduceSum takes its axes as an input.
+  // Up to opset 17 only ReduceSum has its axes as an input.
   Attrs attributes = {{"keepdims", std::int64_t{keep_dims && x.rank() > 0}}};
   std::vector<Value> inputs = {operand};
   if (builder.opset() >= 18 || op_type == "ReduceSum") {
@@ -338,7 +339,7 @@ Value prod(Value x, const Dims& dims, bool keep_dims) {
 }
 Value mean(Value x, const Dims& dims, bool keep_dims) {
   const Value found = reduce("ReduceMean", x, dims, keep_dims);
-  // The runtime says 0 for the mean of nothing.
+  // The runtime returns 0 for the mean of no elements.
   return x.count() == 0 ? full(x.builder(), found.type(), NAN) : found;
 }
 Value amax(Value x, const Dims& dims, bool keep_dims) {
@@ -357,8 +358,8 @@ Value all(Value x, const Dims& dims, bool keep_dims) {
 Value matmul(Value a, Value b) {
   demand(a.dtype() == b.dtype(), "a matrix product of different element types");
   const DType compute = type_for("MatMul", a.dtype());
-  // Vectors go in as matrices: ONNX Runtime 1.31 fuses Transpose and MatMul, and gets a vector on
-  // the other side wrong.
+  // Vectors are passed as matrices, because ONNX Runtime 1.31 fuses Transpose and MatMul
+  // incorrectly if the other operand is a vector.
   const bool vector_a = a.rank() == 1;
   const bool vector_b = b.rank() == 1;
   const Value left = cast(vector_a ? unsqueeze(a, 0) : a, compute);

@@ -14,7 +14,7 @@ std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Runs a node that only moves elements in a type that has a kernel for it.
+/// Runs a node that only moves elements, in a type for which it has a kernel.
 template <typename Emit>
 Value moved(std::string_view op_type, Value x, Emit&& emit) {
   const std::optional<DType> compute = kernel_type(op_type, x.dtype());
@@ -24,8 +24,8 @@ Value moved(std::string_view op_type, Value x, Emit&& emit) {
   return cast(emit(cast(x, *compute)), x.dtype());
 }
 
-/// Returns a piece of a concatenation is made of the parts it covers; undefined for anything else.
-/// What is shifted through a history buffer so never passes through the whole buffer.
+/// Returns a slice of a concatenation as the parts that it covers; undefined for anything else. A
+/// value that is shifted through a history buffer then does not pass through the whole buffer.
 Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t end) {
   Builder& builder = x.builder();
   const BuiltNode* node = builder.producer(x);
@@ -45,7 +45,8 @@ Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t
   return concat(covered, dim);
 }
 
-/// Returns the runtime moves every type, but does not add up half precision.
+/// Returns whether a type must be cast: the runtime moves every type, but does not add half
+/// precision.
 DType scatter_type(DType dtype, std::string_view reduction) {
   const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   return half && reduction != "none" ? DType::kFloat32 : dtype;
@@ -90,7 +91,7 @@ Value reshape(Value x, Shape shape) {
   if (x.shape() == shape) return x;
   demand(element_count(shape) == x.count(), "a reshape that changes the number of elements");
   Builder& builder = x.builder();
-  // Of two reshapes only the last one matters.
+  // Of two consecutive reshapes only the last one matters.
   if (const BuiltNode* node = builder.producer(x); node != nullptr && node->op_type == "Reshape") {
     return reshape(Value(&builder, node->inputs[0]), std::move(shape));
   }
@@ -192,7 +193,7 @@ Value select(Value x, std::int64_t dim, std::int64_t index) {
   if (const Value last = last_step(x, dim, index); last.defined()) return last;
   if (const BuiltNode* node = x.builder().producer(x);
       node != nullptr && node->op_type == "Transpose") {
-    // Taken before the rest is moved.
+    // Read before the rest is moved.
     const auto& former = std::get<std::vector<std::int64_t>>(node->attributes[0].value);
     const std::int64_t source = former[at(dim)];
     Dims rest;

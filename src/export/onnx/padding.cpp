@@ -1,4 +1,4 @@
-// Pads of every mode. A negative pad cuts.
+// Padding in all modes. Negative padding crops.
 #include <algorithm>
 
 #include "export/onnx/registry.h"
@@ -23,7 +23,7 @@ Pads pads_of(OpContext& context, std::int64_t rank) {
   return pads;
 }
 
-/// Cuts where a pad is negative and leaves the positive ones.
+/// Crops by negative padding, and returns the positive padding.
 Value cut(Value x, Pads& pads) {
   for (std::int64_t d = 0; d < x.rank(); ++d) {
     std::int64_t& before = pads.before[static_cast<std::size_t>(d)];
@@ -43,7 +43,7 @@ Value convert_constant(OpContext& context) {
   return pad_constant(cut(x, pads), pads.before, pads.after, context.number("value", 0.0));
 }
 
-/// The positions along one dimension that a padded one is made of.
+/// The positions along one dimension from which a padded one is built.
 using Positions = Dims (*)(std::int64_t size, std::int64_t before, std::int64_t after);
 
 Dims reflected(std::int64_t size, std::int64_t before, std::int64_t after) {
@@ -68,8 +68,8 @@ Dims wrapped(std::int64_t size, std::int64_t before, std::int64_t after) {
   return from;
 }
 
-/// Picks every dimension's elements by position: the one form that covers sizes and modes which
-/// the Pad operator does not.
+/// Selects every dimension's elements by position: the only form for sizes and modes that the Pad
+/// operator does not support.
 template <typename MakePositions>
 Value pick(Value x, const Pads& pads, MakePositions&& positions) {
   for (std::int64_t d = 0; d < x.rank(); ++d) {
@@ -81,7 +81,7 @@ Value pick(Value x, const Pads& pads, MakePositions&& positions) {
   return x;
 }
 
-/// Cuts first: what wraps around is the rest.
+/// Crops first, because circular padding uses the rest.
 Value convert_circular(OpContext& context) {
   const Value x = context.tensor("self");
   Pads pads = pads_of(context, x.rank());
@@ -93,7 +93,7 @@ auto by_position(Positions positions) {
   return [positions](OpContext& context) -> Value {
     const Value x = context.tensor("self");
     Pads pads = pads_of(context, x.rank());
-    // A cut takes from the padded result, so a mode must see the uncut tensor.
+    // Crops the padded result, because the mode must see the original tensor.
     Pads cuts{Dims(pads.before.size(), 0), Dims(pads.after.size(), 0)};
     for (std::size_t d = 0; d < pads.before.size(); ++d) {
       cuts.before[d] = std::min<std::int64_t>(pads.before[d], 0);

@@ -23,7 +23,7 @@ struct Window {
   Dims output;
 };
 
-/// Returns the window; `dims` is how many of the last dimensions are pooled.
+/// Returns the window; `dims` is the number of pooled dimensions, which are the last ones.
 Window window_of(OpContext& context, Value x, std::size_t dims) {
   Window window;
   window.kernel = spread(context.ints("kernel_size"), dims, 1);
@@ -41,8 +41,8 @@ std::int64_t extent(const Window& window, std::size_t d) {
   return window.dilation[d] * (window.kernel[d] - 1) + 1;
 }
 
-/// Returns the padding after the input for which exactly the wanted windows fit. With ceil_mode the
-/// last window may extend past the input; explicit padding means the same in every engine.
+/// Returns the padding at the end for exactly the requested windows. With ceil_mode the last window
+/// may extend past the input; explicit padding has the same meaning in every engine.
 Dims padding_behind(const Window& window) {
   Dims behind;
   for (std::size_t d = 0; d < window.kernel.size(); ++d) {
@@ -76,8 +76,8 @@ std::int64_t product(const Dims& sizes) {
   return count;
 }
 
-/// Returns the runtime starts its search at the lowest finite number, so that a window of nothing
-/// but -inf would come out as that; and it passes over NaN, which PyTorch keeps.
+/// Returns the maximum with PyTorch's special values: the runtime starts at the lowest finite
+/// number, so a window of only -inf would be wrong, and it ignores NaN, which PyTorch keeps.
 Value restored(Value x, Value pooled, const Attrs& attributes) {
   if (!is_floating_point(pooled.dtype())) return pooled;
   const BuiltNode* producer = x.builder().producer(x);
@@ -85,7 +85,7 @@ Value restored(Value x, Value pooled, const Attrs& attributes) {
       producer != nullptr && (producer->op_type == "Relu" || producer->op_type == "Sigmoid" ||
                               producer->op_type == "Softmax");
   if (positive) {
-    // No infinities of both signs: a mean is NaN if and only if one of its numbers is.
+    // There are no infinities of both signs, so a mean is NaN if and only if one of its numbers is.
     const Attrs window(attributes.begin() + 1, attributes.end());  // without dilations
     const auto& dilations = std::get<Dims>(attributes[0].value);
     if (std::all_of(dilations.begin(), dilations.end(), [](auto d) { return d == 1; }) &&
@@ -128,7 +128,7 @@ void max_pool(OpContext& context, std::size_t dims, bool with_indices) {
   context.set(
       0, reshape(cast(restored(operand[0], made[0], attributes), dtype), context.result_shape()));
   if (!with_indices) return;
-  // ONNX counts through the whole tensor, PyTorch within one channel.
+  // ONNX counts positions in the whole tensor, PyTorch within one channel.
   const auto plane = static_cast<double>(product(window.input));
   const Value index = floor_mod(made[1], scalar_like(made[1], plane));
   context.set(1, reshape(index, context.result_shape(1)));
@@ -138,7 +138,7 @@ auto max_pool(std::size_t dims, bool with_indices) {
   return [dims, with_indices](OpContext& context) { max_pool(context, dims, with_indices); };
 }
 
-/// Returns the divisor of the sum over the window, for each output position.
+/// Returns the divisor of each window's sum, by output position.
 std::vector<double> divisors(OpContext& context, const Window& window, std::size_t d) {
   const bool count_pad = context.flag("count_include_pad");
   std::vector<double> counts;
@@ -152,7 +152,7 @@ std::vector<double> divisors(OpContext& context, const Window& window, std::size
   return counts;
 }
 
-/// Returns the number each window's mean has to be multiplied by, over all pooled dimensions.
+/// Returns the factor of each window's mean, over all pooled dimensions.
 std::vector<double> corrections(OpContext& context, const Window& window) {
   const auto size = static_cast<double>(product(window.kernel));
   if (!context.is_none("divisor_override")) {
@@ -182,7 +182,7 @@ Value avg_pool(OpContext& context, std::size_t dims) {
   x = cast(x, DType::kFloat32);
   const std::vector<double> factors = corrections(context, window);
   const bool plain = std::all_of(factors.begin(), factors.end(), [](double f) { return f == 1.0; });
-  // Zeros stand around the input as numbers of their own, so that every window is a full one.
+  // Zeros are added around the input as ordinary numbers, so every window is complete.
   Dims before = {0, 0};
   Dims behind = {0, 0};
   const Dims needed = padding_behind(window);
@@ -215,7 +215,7 @@ std::int64_t adaptive_end(std::int64_t i, std::int64_t input, std::int64_t outpu
   return ((i + 1) * input + output - 1) / output;
 }
 
-/// Averages along one dimension: a product with a constant matrix that holds each window's share.
+/// Averages along one dimension: a product with a constant matrix of the windows' weights.
 Value adaptive_average(Value x, std::int64_t dim, std::int64_t output) {
   const std::int64_t input = x.size(dim);
   if (input == output) return x;
@@ -251,7 +251,7 @@ auto adaptive_avg_pool(std::int64_t dims) {
   };
 }
 
-/// Positions of each window along one dimension, the short ones filled up by their last element.
+/// Positions of each window along one dimension; short windows repeat their last element.
 struct Positions {
   Dims list;
   std::int64_t length = 0;

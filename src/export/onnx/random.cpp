@@ -1,13 +1,14 @@
-// Operators that draw random numbers: no ONNX model can repeat PyTorch's stream, so each says so.
+// Operators that draw random numbers. An ONNX model cannot repeat PyTorch's stream, so each of them
+// is refused.
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
 namespace {
 
 void refuse(OpContext& context) {
-  context.fail("it draws random numbers, and an ONNX model cannot repeat PyTorch's",
-               "Draw the noise outside of the node and pass it in as an input, or put the model "
-               "in eval mode.");
+  context.fail(
+      "it draws random numbers, and an ONNX model cannot repeat PyTorch's",
+      "Draw the noise outside the node and pass it as an input, or put the model in eval mode.");
 }
 
 Value convert_dropout(OpContext& context) {

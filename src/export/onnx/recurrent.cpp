@@ -1,5 +1,5 @@
-// GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer; written out step
-// by step where ONNX Runtime has no such operator.
+// GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer; unrolled if ONNX
+// Runtime has no such operator.
 #include "export/onnx/kernels.h"
 #include "export/onnx/nn.h"
 #include "export/onnx/registry.h"
@@ -10,8 +10,8 @@ namespace {
 /// The mapping of one kind of recurrent network to its ONNX operator.
 struct Kind {
   const char* op_type;
-  std::vector<int> gates;  ///< for each of ONNX's gates in order, its place in PyTorch's weights
-  std::string activation;  ///< of a plain network; empty otherwise
+  std::vector<int> gates;  ///< for each of ONNX's gates in order, its index in PyTorch's weights
+  std::string activation;  ///< of a plain network; otherwise empty
 };
 
 const Kind kGru = {"GRU", {1, 0, 2}, ""};       // ONNX z r h, PyTorch r z n
@@ -19,7 +19,7 @@ const Kind kLstm = {"LSTM", {0, 3, 1, 2}, ""};  // ONNX i o f c, PyTorch i f g o
 const Kind kTanh = {"RNN", {0}, "Tanh"};
 const Kind kRelu = {"RNN", {0}, "Relu"};
 
-/// Returns the rows of each gate, brought into ONNX's order.
+/// Returns the rows of each gate in ONNX's order.
 Value reordered(Value weight, const Kind& kind) {
   if (kind.gates.size() == 1) return weight;
   const std::int64_t rows = weight.size(0) / static_cast<std::int64_t>(kind.gates.size());
@@ -37,7 +37,7 @@ struct Direction {
   Value projection;  // of an LSTM with proj_size
 };
 
-/// The most time steps that are unrolled if the runtime has no operator.
+/// The maximum number of time steps that are unrolled if the runtime has no operator.
 constexpr std::int64_t kMaxSteps = 512;
 
 class Network {
@@ -54,8 +54,8 @@ class Network {
     projects_ = per_direction_ % 2 != 0;
   }
 
-  /// Runs all layers over [time, batch, features]; `hidden` and `cell` are
-  /// [layers * directions, batch, size], `cell` undefined unless it is an LSTM.
+  /// Runs all layers over [time, batch, features]; `hidden` and `cell` are [layers * directions,
+  /// batch, size], `cell` is undefined unless it is an LSTM.
   void run(Value x, Value hidden, Value cell) {
     std::vector<Value> last_hidden;
     std::vector<Value> last_cell;
@@ -95,13 +95,12 @@ class Network {
     return found;
   }
 
-  /// Returns whether the runtime has the operator: single precision without projection only.
+  /// Returns whether the runtime has the operator: only in single precision without projection.
   bool has_operator(Value x) const {
     return !projects_ && kernel_type(kind_.op_type, x.dtype()) == x.dtype();
   }
 
-  /// Computes one step of time: the next state. `gates` is the contribution of the input to the
-  /// gates.
+  /// Computes one time step: the next state. `gates` is the contribution of the input to the gates.
   void step(const Direction& d, Value gates, Value& hidden, Value& cell) const {
     const Value recurrent = affine(hidden, d.hidden_weight, d.hidden_bias);
     const auto gate = [&](Value of, std::int64_t i) {
@@ -127,11 +126,11 @@ class Network {
     return bias.defined() ? product + bias : product;
   }
 
-  /// Returns the layer written out step by step, with the results of run_layer().
+  /// Returns the unrolled layer, with the same results as run_layer().
   std::vector<Value> run_layer_by_steps(std::int64_t layer, Value x, Value hidden, Value cell) {
     const std::int64_t time = x.size(0);
     context_.need(time * layers_ * directions() <= kMaxSteps,
-                  "it would be written out in " + std::to_string(time * layers_ * directions()) +
+                  "it would be unrolled into " + std::to_string(time * layers_ * directions()) +
                       " steps, because ONNX Runtime has no such operator for it",
                   "Convert to float32 and leave out proj_size, or use a shorter sequence.");
     std::vector<Value> outputs;
@@ -229,8 +228,8 @@ void convert(OpContext& context, const Kind& kind) {
   if (is_lstm) context.set(2, network.final_cell);
 }
 
-/// The cells, one step each: what the input and what the state adds to the gates, cut apart so that
-/// neighbours which go through the same function do so together.
+/// The cells, one step each: the contributions of the input and the state to the gates, split so
+/// that adjacent gates with the same function are computed together.
 class Cell {
  public:
   Cell(OpContext& context, Value hidden)
@@ -246,7 +245,7 @@ class Cell {
   Value of_state(std::int64_t first, std::int64_t last) const {
     return cut(from_state_, first, last);
   }
-  /// Returns the gates `first` to `last`, without it, of a value that holds several.
+  /// Returns the gates from `first` up to but excluding `last`, of a value with several gates.
   Value cut(Value of, std::int64_t first, std::int64_t last) const {
     return slice(of, of.rank() - 1, first * size_, last * size_);
   }

@@ -9,7 +9,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns the dimensions an operation reduces; all of them when it names none.
+/// Returns the dimensions that an operation reduces; all of them if it names none.
 Dims reduced_dims(OpContext& context, Value x) {
   const Dims dims = wrap_dims(context.ints("dim"), x.rank());
   return dims.empty() ? all_dims(x.rank()) : dims;
@@ -82,7 +82,7 @@ void convert_aminmax(OpContext& context) {
   context.set(1, extreme("ReduceMax", x, dims, keep(context)));
 }
 
-/// Returns the position of the first extreme; a NaN counts as the most extreme of all.
+/// Returns the index of the first extreme; NaN counts as the most extreme value.
 Value arg_extreme(const char* op_type, Value x, std::int64_t dim, bool keep_dims) {
   Builder& builder = x.builder();
   if (x.rank() == 0) return scalar_int(builder, DType::kInt64, 0);
@@ -143,7 +143,7 @@ struct Moments {
 
 Moments moments(OpContext& context, Value x) {
   const Dims dims = reduced_dims(context, x);
-  // `unbiased` is the older way to say correction = 1.
+  // `unbiased` is the older form of correction = 1.
   double correction = 1.0;
   if (context.has("unbiased")) correction = context.flag("unbiased") ? 1.0 : 0.0;
   if (context.has("correction")) correction = context.number("correction", 1.0);

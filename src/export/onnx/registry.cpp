@@ -16,7 +16,7 @@ const Converter* ConverterRegistry::find_complex(const std::string& qualified_na
 
 void ConverterRegistry::add_by_parts(std::initializer_list<const char*> names) {
   for (const std::string name : names) {
-    // Looked up when it is used, so that families may register in any order.
+    // Looked up at the time of use, so families may register in any order.
     complex_[name] = [this, name](OpContext& context) {
       const auto found = converters_.find(name);
       if (found == converters_.end()) context.fail("there is no ONNX converter for it");

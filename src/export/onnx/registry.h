@@ -1,8 +1,8 @@
 // The converters of operators.
 //
 // Converters of operators. A converter is a function of an OpContext; it reads the arguments by
-// their names in PyTorch's schema, builds with the functions of ops.h, and returns the value of
-// the first result (or calls context.set() for each result and returns nothing):
+// their names in PyTorch's schema, uses the functions of ops.h, and returns the value of the first
+// result (or calls context.set() for each result and returns nothing):
 //
 //   Value convert_lerp(OpContext& context) {
 //     const DType dtype = context.result_dtype();
@@ -21,7 +21,7 @@
 // operator that needs a newer opset, call context.need_opset(version, "..").
 // - One file per family, ending in its register_<family>(); list that below and in registry.cpp.
 // - A composite operator (one that PyTorch can decompose) gets a converter only if that is better
-// than its parts.
+// than its decomposition.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,8 @@ class ConverterRegistry {
   ConverterRegistry(const ConverterRegistry&) = delete;
   ConverterRegistry& operator=(const ConverterRegistry&) = delete;
 
-  /// Names are qualified, "aten::add.Tensor". A later registration replaces an earlier one.
+  /// Registers a converter. Names are qualified, "aten::add.Tensor". A later registration replaces
+  /// an earlier one.
   template <typename Function>
   void add(std::initializer_list<const char*> names, Function function) {
     for (const char* name : names) add(std::string(name), function);
@@ -63,8 +64,8 @@ class ConverterRegistry {
   void add_complex(std::initializer_list<const char*> names, Function function) {
     for (const char* name : names) complex_[name] = function;
   }
-  /// Operators whose converter for real tensors may be applied to the real and the imaginary part
-  /// of complex ones separately: they move elements, or are linear in all their tensors.
+  /// Marks operators whose converter for real tensors may be applied separately to the real and the
+  /// imaginary part of complex ones: they move elements, or are linear in all their tensors.
   void add_by_parts(std::initializer_list<const char*> names);
 
   /// Returns the converter, or null.

@@ -1,8 +1,8 @@
 // Interpolation of images: nearest, linear, cubic, with and without antialiasing; sampling by grid.
 //
 // All of them are separable. Along one dimension the result is a weighted sum of a few input
-// elements whose positions and weights are constants, worked out here as PyTorch does. The usual
-// cases go to ONNX's Resize, which gives the same numbers faster.
+// elements whose positions and weights are constants, computed here as in PyTorch. The usual cases
+// use ONNX's Resize, which gives the same numbers faster.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ std::optional<double> given_scale(OpContext& context, std::size_t d, std::size_t
   return context.number(name);
 }
 
-/// Returns the resized dimensions. A scale that the caller gave counts, not the ratio of the sizes.
+/// Returns the resized dimensions. A given scale takes precedence over the ratio of the sizes.
 std::vector<Axis> axes_of(OpContext& context, Value x) {
   const auto dims = static_cast<std::size_t>(x.rank()) - 2;
   std::vector<Axis> axes;
@@ -46,7 +46,7 @@ bool align_corners(OpContext& context) {
 }
 
 // PyTorch computes positions in single precision for float tensors and in double precision for
-// bytes; so do we, rounding included.
+// bytes; LEAPP does the same, including rounding.
 template <typename Real>
 Real source_position(const Axis& axis, std::int64_t i, bool align, bool cubic) {
   if (align) {
@@ -60,7 +60,7 @@ Real source_position(const Axis& axis, std::int64_t i, bool align, bool cubic) {
   return !cubic && position < 0 ? Real{0} : position;
 }
 
-/// For each output element the same number of (position, weight) pairs.
+/// The same number of (position, weight) pairs for each output element.
 struct Taps {
   std::vector<Dims> positions;  // [tap][output]
   std::vector<std::vector<double>> weights;
@@ -119,7 +119,7 @@ bool changes(const Axis& axis) {
   return axis.input != axis.output || axis.scale != 1.0;
 }
 
-/// Returns ONNX's Resize, for the scales that follow from the sizes.
+/// Returns ONNX's Resize, for scales that follow from the sizes.
 Value by_operator(OpContext& context, Value x, const char* mode, const char* transform,
                   const char* nearest_mode) {
   Builder& builder = context.builder();
@@ -179,9 +179,9 @@ std::vector<double> matrix_of(const Axis& axis, const Taps& taps) {
   return weights;
 }
 
-/// Computes as PyTorch does between bytes, which is Pillow's algorithm: fixed-point weights with as
-/// many bits as keep the largest within 16, and a result that is rounded to a byte after each
-/// dimension. In double precision all of it is exact.
+/// Computes like PyTorch for bytes, by Pillow's algorithm: fixed-point weights with as many bits as
+/// keep the largest within 16 bits, and a result that is rounded to a byte after each dimension.
+/// All of it is exact in double precision.
 Value multiplied_bytes(Value x, const Axis& axis, std::vector<double> weights) {
   const double largest = *std::max_element(weights.begin(), weights.end());
   int bits = 0;
@@ -197,7 +197,7 @@ Value multiplied_bytes(Value x, const Axis& axis, std::vector<double> weights) {
   return cast(inside, DType::kUInt8);
 }
 
-/// Resizes bytes, the last dimension first: the order matters where each step rounds.
+/// Resizes bytes, the last dimension first; the order matters because each step rounds.
 template <typename Weights>
 Value resize_bytes(Value x, std::vector<Axis> axes, Weights&& weights_of) {
   std::reverse(axes.begin(), axes.end());
@@ -312,7 +312,7 @@ Value base_grid(Builder& builder, const Dims& sizes, bool align_corners, DType d
   for (std::int64_t element = 0; element < count; ++element) {
     std::int64_t rest = element;
     for (std::size_t d = axes; d-- > 0; rest /= sizes[d]) at[d] = rest % sizes[d];
-    for (std::size_t d = axes; d-- > 0;) {  // x stands before y
+    for (std::size_t d = axes; d-- > 0;) {  // x is in front of y
       const auto size = static_cast<double>(sizes[d]);
       const double step = static_cast<double>(at[d]);
       if (sizes[d] <= 1) {

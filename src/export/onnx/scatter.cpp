@@ -1,4 +1,4 @@
-// Writing elements by index: the result is a copy with some elements replaced or added to.
+// Writing elements by index: the result is a copy in which some elements are replaced or added to.
 #include <algorithm>
 #include <cmath>
 
@@ -92,7 +92,7 @@ Value trimmed(Value source, const Shape& shape) {
   return source;
 }
 
-/// Returns a 0-d or empty scatter needs shapes of its own; `write` sees at least one dimension.
+/// Writes a 0-d or empty scatter, which needs special shapes; `write` sees at least one dimension.
 template <typename Write>
 Value with_dimensions(Value x, Value index, Value source, Write&& write) {
   if (index.count() == 0) return x;
@@ -113,7 +113,7 @@ Reduction reduction_of(OpContext& context) {
   context.fail("its reduction '" + name + "' is unknown");
 }
 
-/// Returns the value that leaves the other operand as it is.
+/// Returns the value that does not change the other operand.
 Value neutral(Builder& builder, Reduction reduction, DType dtype) {
   const bool largest = reduction == Reduction::kMin;
   if (reduction == Reduction::kMin || reduction == Reduction::kMax) {
@@ -127,7 +127,7 @@ Value neutral(Builder& builder, Reduction reduction, DType dtype) {
 Value scatter_extreme(Value x, Value index, Value source, std::int64_t dim, bool largest) {
   const Value found = scatter_elements(x, index, source, dim, largest ? "max" : "min");
   if (!is_floating_point(x.dtype())) return found;
-  // The runtime loses NaN on the way; PyTorch keeps it.
+  // The runtime loses NaN, but PyTorch keeps it.
   const Value nan = scatter_elements(cast(is_nan(x), DType::kFloat32), index,
                                      cast(is_nan(source), DType::kFloat32), dim, "add");
   return where(nan > 0.0, NAN, found);
@@ -245,15 +245,15 @@ Value fill_masked(OpContext& context, Value x, const std::vector<Value>& indices
   Shape shape(static_cast<std::size_t>(x.rank()), 1);
   std::copy(mask.shape().begin(), mask.shape().end(),
             shape.begin() + static_cast<std::ptrdiff_t>(first));
-  // Behind the mask's dimensions the value may vary; along them it may not.
+  // The value may vary along the dimensions after the mask's, but not along the mask's.
   const std::int64_t behind = x.rank() - static_cast<std::int64_t>(first) - mask.rank();
   const bool same_for_all = values.rank() <= behind ||
                             (values.rank() == behind + 1 && values.size(0) == 1 && first == 0) ||
                             values.count() == 1;
-  context.need(same_for_all,
-               "it writes as many values as a computed mask selects, a number that is only known "
-               "when running",
-               "Use torch.where(mask, values, x) with values of the full shape.");
+  context.need(
+      same_for_all,
+      "it writes as many values as a computed mask selects, which is known only at run time",
+      "Use torch.where(mask, values, x) with values of the full shape.");
   const Value fill = values.count() == 1 ? reshape(values, {}) : values;
   return where(reshape(mask, shape),
                accumulate ? x + fill : expand(fill, broadcast(fill.shape(), x.shape())), x);
@@ -336,7 +336,7 @@ Value convert_masked_scatter(OpContext& context) {
   const Value mask = expand(cast(context.tensor("mask"), DType::kBool), shape);
   const Value source = context.tensor("source");
   if (source.count() == 0 || x.count() == 0) return x;
-  // The n-th selected place takes the n-th element of the source.
+  // The n-th selected position receives the n-th element of the source.
   const Value flat = cast(reshape(mask, {mask.count()}), DType::kInt64);
   const Value nth = cumulative_sum(flat, 0) - 1.0;
   const Value safe = minimum(maximum(nth, scalar_like(nth, 0)),

@@ -1,4 +1,4 @@
-// Views, joins and splits: what moves elements and computes nothing.
+// Views, joins and splits: operators that move elements without computing.
 #include <algorithm>
 #include <string>
 
@@ -7,7 +7,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Converts any operation whose result is `self` with the result's shape.
+/// Converts an operation whose result is `self` with the result's shape.
 Value to_result_shape(OpContext& context) {
   return reshape(context.tensor("self"), context.result_shape());
 }
@@ -123,7 +123,7 @@ Value convert_chunk_cat(OpContext& context) {
   return concat(parts, -1);
 }
 
-/// Splits along `dim` into the sizes that PyTorch's results have.
+/// Splits along `dim` into the sizes of PyTorch's results.
 void convert_split(OpContext& context) {
   const Value x = context.tensor("self");
   const std::int64_t dim = wrap_dim(context.integer("dim"), x.rank());
@@ -284,7 +284,7 @@ Value convert_channel_shuffle(OpContext& context) {
   return reshape(transpose(reshape(x, split_shape), 1, 2), x.shape());
 }
 
-/// Registers a view under its own name and that of its copying twin, "aten::view_copy".
+/// Registers a view under its own name and that of its copying variant, "aten::view_copy".
 template <typename Function>
 void add_view(ConverterRegistry& registry, std::initializer_list<const char*> names,
               Function function) {

@@ -14,7 +14,7 @@ namespace {
 using Axis = FreeVectors::Axis;
 using Numbers = std::vector<std::int64_t>;
 
-/// The product of all signs, as a determinant carries it.
+/// The product of all signs, as in a determinant.
 constexpr std::int64_t kAllSigns = -1;
 
 /// Dependence of a value on undefined signs.
@@ -26,7 +26,7 @@ struct Signs {
   };
   Kind kind = Kind::kUnknown;
   Axis axis = Axis::kColumns;
-  Numbers which;  ///< the vector of each column or row; the one sign of a whole
+  Numbers which;  ///< the vector of each column or row; the common sign of all elements
 
   bool operator==(const Signs&) const = default;
 };
@@ -80,7 +80,7 @@ class Follower {
     return static_cast<std::int64_t>(graph_.type(id).shape.size());
   }
 
-  /// Returns the dimension that the vectors are counted along.
+  /// Returns the dimension along which the vectors are counted.
   std::int64_t dim_of(ir::ValueId id, const Signs& signs) const {
     return rank(id) - (signs.axis == Axis::kColumns ? 1 : 2);
   }
@@ -236,7 +236,7 @@ class Follower {
     return carry(op, std::move(signs));
   }
 
-  /// Returns the vector at a place along the vectors' own dimension; empty elsewhere.
+  /// Returns the vector at an index along the vectors' own dimension; otherwise empty.
   std::optional<std::int64_t> vector_at(const ir::Op& op, ir::ValueId self,
                                         const Signs& signs) const {
     std::int64_t dim = integer(op, "dim").value_or(0);
@@ -276,7 +276,7 @@ class Follower {
     return carry(op, std::move(joined));
   }
 
-  /// Returns a vector written back where it came from.
+  /// Returns a vector that is written back to its original position.
   bool put(const ir::Op& op) {
     const ir::ValueId self = tensor(op, 0);
     const Signs* into = of(self);

@@ -1,9 +1,9 @@
 // Checks whether a graph's outputs depend on undefined signs.
 //
 // Singular vectors and eigenvectors may change sign in pairs: column i of U together with row i of
-// V^T, or an eigenvector with itself. LAPACK chooses some, another algorithm others. Where signs
-// meet their own again, as in U V^T or V f(w) V^T, the choice does not matter. This follows them
-// through the graph; whatever it does not know counts as "matters".
+// V^T, or an eigenvector with itself. LAPACK and other algorithms choose different signs. If signs
+// cancel, as in U V^T or V f(w) V^T, the choice does not matter. This code follows the signs
+// through the graph; it assumes that unknown operators depend on them.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace leapp::onnx_export {
 struct FreeVectors {
   enum class Axis { kColumns, kRows };
   ir::ValueId value = ir::kNoValue;
-  Axis axis = Axis::kColumns;  ///< the vectors are its columns, or its rows
+  Axis axis = Axis::kColumns;  ///< the vectors are its columns, otherwise its rows
 };
 
 /// Returns whether the outputs are the same for all signs of vector 0, 1, .., if all matrices in

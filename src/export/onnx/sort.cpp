@@ -8,8 +8,8 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Numbers in the order PyTorch sorts by: NaN is larger than everything, infinity included. The
-/// runtime's TopK takes NaN for no order at all.
+/// Numbers in the order PyTorch sorts by: NaN is larger than everything, including infinity. The
+/// runtime's TopK does not order NaN.
 Value sort_key(Value x) {
   switch (x.dtype()) {
     case DType::kFloat16:
@@ -33,8 +33,8 @@ struct Sorted {
   Value indices;
 };
 
-/// Returns the `count` smallest or largest along a dimension, in order; of equal ones the first
-/// comes first.
+/// Returns the `count` smallest or largest elements along a dimension, in order; equal ones keep
+/// their order.
 Sorted ordered(Value x, std::int64_t count, std::int64_t dim, bool largest) {
   Builder& builder = x.builder();
   dim = wrap_dim(dim, x.rank());
@@ -92,7 +92,7 @@ bool keep(OpContext& context) {
   return context.has("keepdim") && context.flag("keepdim");
 }
 
-/// Returns the element at one place of the sorted order, and its index.
+/// Returns the element at one position of the sorted order, and its index.
 Sorted kth(Value x, std::int64_t k, std::int64_t dim, bool keep_dims) {
   dim = wrap_dim(dim, x.rank());
   if (x.rank() == 0) return {x, scalar_int(x.builder(), DType::kInt64, 0)};
@@ -109,7 +109,7 @@ void convert_kthvalue(OpContext& context) {
   context.set(1, reshape(found.indices, context.result_shape(1)));
 }
 
-/// Returns the lower median along a dimension. A NaN is the median of anything that holds one.
+/// Returns the lower median along a dimension. It is NaN if any element is NaN.
 Sorted median(Value x, std::int64_t dim) {
   const Sorted middle = kth(x, (x.size(dim) + 1) / 2, dim, true);
   if (!is_floating_point(x.dtype())) return middle;
@@ -123,7 +123,7 @@ Sorted median(Value x, std::int64_t dim) {
   return {where(has_nan, NAN, middle.values), where(has_nan, first, middle.indices)};
 }
 
-/// Returns the lower median of what is not NaN.
+/// Returns the lower median of the elements that are not NaN.
 Sorted nan_median(Value x, std::int64_t dim) {
   if (!is_floating_point(x.dtype())) return median(x, dim);
   dim = wrap_dim(dim, x.rank());
@@ -164,7 +164,7 @@ void convert_mode(OpContext& context) {
   const Attrs attributes = {{"axis", line.rank() - 1}, {"keepdims", std::int64_t{1}}};
   const Value place = context.builder().emit("ArgMax", {count}, attributes, {DType::kInt64, shape});
   const Value value = gather_elements(line, place, -1);
-  // PyTorch names the last element that has the value.
+  // PyTorch returns the index of the last element with that value.
   Attrs from_behind = attributes;
   from_behind.push_back({"select_last_index", std::int64_t{1}});
   const Value index = context.builder().emit("ArgMax", {cast(equal(last, value), DType::kInt32)},

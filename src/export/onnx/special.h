@@ -12,10 +12,10 @@ namespace leapp::onnx_export {
 
 /// Returns the polynomial with these coefficients, the highest power first.
 Value polynomial(Value t, std::span<const double> coefficients);
-/// Does the same for coefficients fitted over [low, high].
+/// Returns the polynomial for coefficients fitted over [low, high].
 Value polynomial_over(Value x, double low, double high, std::span<const double> coefficients);
 
-/// Returns the operand in double precision. Fails where the result itself is double precision.
+/// Returns the operand in double precision. Fails if the result itself has double precision.
 Value special_operand(OpContext& context, std::string_view parameter);
 
 /// Returns a converter that applies `function` to an operand in double precision.

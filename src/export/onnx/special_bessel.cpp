@@ -31,7 +31,7 @@ Value i1e(Value x) {
   return where(x < 0.0, -positive, positive);
 }
 
-// At infinity PyTorch's own product of infinity and zero is NaN; so is this.
+// At infinity PyTorch's own product of infinity and zero is NaN, and so is this.
 Value i0(Value x) {
   return exp(abs(x)) * i0e(x);
 }
@@ -40,7 +40,7 @@ Value i1(Value x) {
   return exp(abs(x)) * i1e(x);
 }
 
-/// Joins K for x up to 2 and beyond, the ends included; `scaled` multiplies by exp(x).
+/// Joins K for x up to 2 and beyond, including both ends; `scaled` multiplies by exp(x).
 Value join_k(Value x, Value low, Value high, bool scaled) {
   const Value near = scaled ? low * exp(x) : low;
   const Value far = scaled ? high : high * exp(-x);

@@ -49,7 +49,7 @@ Value log_ndtr(Value x) {
   return where(x < -1.0, low, high);
 }
 
-/// Returns a converter for what is exact to double precision.
+/// Returns a converter for functions that are exact in double precision.
 auto precise(Value (*function)(Value)) {
   return [function](OpContext& context) -> Value {
     const Value x = cast(cast(context.tensor("self"), context.result_dtype()), DType::kFloat64);
@@ -81,7 +81,7 @@ Value polynomial_over(Value x, double low, double high, std::span<const double> 
 
 Value special_operand(OpContext& context, std::string_view parameter) {
   context.need(context.result_dtype() != DType::kFloat64,
-               "it is exact to single precision only, and this tensor is float64",
+               "it is exact only in single precision, but this tensor is float64",
                "Convert to float32 first, or export the node with export_with='jit'.");
   return cast(cast(context.operand(parameter), context.result_dtype()), DType::kFloat64);
 }

@@ -10,7 +10,7 @@ namespace leapp::onnx_export {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-// Asymptotic series are used from here on; smaller arguments are shifted up.
+// From here on asymptotic series are used; smaller arguments are shifted up.
 constexpr int kShift = 10;
 // B_2, B_4, ..
 constexpr std::array kBernoulli = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
@@ -35,8 +35,8 @@ Value cot_pi(Value x) {
 }
 
 struct Shifted {
-  Value small;  // whether the argument was shifted
-  Value base;   // the argument where it was, 1 elsewhere
+  Value small;  // true if the argument was shifted
+  Value base;   // the argument if it was shifted, otherwise 1
   Value z;      // the shifted argument
 };
 
@@ -108,8 +108,8 @@ Value zeta_positive(Value s, Value q) {
   return sum + zeta_tail(s, q + static_cast<double>(kShift));
 }
 
-/// Returns Hurwitz's zeta function. Below zero, where only whole s have a meaning, terms are added
-/// until the rest is positive; their number is only known at run time.
+/// Returns Hurwitz's zeta function. Below zero, where it is defined only for integers s, terms are
+/// added until the rest is positive; their number is known only at run time.
 Value zeta(Value s, Value q) {
   Builder& builder = s.builder();
   const Shape shape = broadcast(s.shape(), q.shape());
@@ -180,8 +180,8 @@ Value convert_mvlgamma(OpContext& context) {
   return cast(sum, context.result_dtype());
 }
 
-/// Returns the regularised incomplete gamma functions, by series below x = a + 1 and by continued
-/// fraction above. Both need about as many steps as the root of the larger argument.
+/// Returns the regularised incomplete gamma functions, by a series below x = a + 1 and a continued
+/// fraction above. Both need about as many steps as the square root of the larger argument.
 Value incomplete_gamma(Value a, Value x, bool upper) {
   Builder& builder = a.builder();
   const Shape shape = broadcast(a.shape(), x.shape());
@@ -217,7 +217,7 @@ Value incomplete_gamma(Value a, Value x, bool upper) {
   const Value p = where(by_series, lower_part, 1.0 - upper_part);
   const Value q = where(by_series, 1.0 - lower_part, upper_part);
   const Value inside = upper ? q : p;
-  // The ends of both ranges, asked for in PyTorch's order.
+  // The ends of both ranges, tested in PyTorch's order.
   const Value none = scalar_like(x, upper ? 1 : 0);
   const Value whole = scalar_like(x, upper ? 0 : 1);
   Value result = where(is_nan(a) || is_nan(x), NAN, inside);

@@ -1,4 +1,4 @@
-// Orthogonal polynomials of a degree that may itself be a tensor, by their recurrences.
+// Orthogonal polynomials whose degree may be a tensor, by their recurrences.
 #include <cmath>
 #include <functional>
 
@@ -8,12 +8,13 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// One kind of polynomial: what degree 1 is, and degree k + 1 from degrees k and k - 1.
+/// One family of polynomials: its value for degree 1, and its recurrence for degree k + 1 from
+/// degrees k and k - 1.
 struct Family {
   std::function<Value(Value x)> first;
   std::function<Value(Value x, Value k, Value now, Value before)> next;
   bool shifted = false;       ///< of 2 x - 1 instead of x
-  double highest = INFINITY;  ///< PyTorch answers NaN above this degree
+  double highest = INFINITY;  ///< PyTorch returns NaN above this degree
 };
 
 Value chebyshev_next(Value x, Value, Value now, Value before) {

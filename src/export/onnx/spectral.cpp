@@ -1,4 +1,4 @@
-// Converters of what eigenvalues and singular values give, the pseudoinverse among it.
+// Converters of results of eigenvalues and singular values, including the pseudoinverse.
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +10,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Returns the symmetric matrix of which only one triangle is looked at.
+/// Returns the symmetric matrix of which only one triangle is read.
 Value symmetric(Value a, bool upper) {
   const std::int64_t size = a.size(1);
   Dims bits;
@@ -22,11 +22,11 @@ Value symmetric(Value a, bool upper) {
 }
 
 void refuse_vectors(OpContext& context, const char* what) {
-  context.fail(std::string("its ") + what +
-                   " are only defined up to their signs, and ONNX would choose other ones than "
-                   "PyTorch",
-               "Use the values only, or where signs cancel (U @ Vh, V @ diag(w) @ V.mT), or export "
-               "the node with export_with='jit'.");
+  context.fail(
+      std::string("its ") + what +
+          " are defined only up to their signs, and ONNX would choose other signs than PyTorch",
+      "Use only the values, use products in which the signs cancel (U @ Vh, V @ diag(w) @ V.mT), "
+      "or export the node with export_with='jit'.");
 }
 
 using Vectors = FreeVectors::Axis;
@@ -48,7 +48,8 @@ void need_single(OpContext& context, Value x) {
                "Convert to float32 first.");
 }
 
-/// Returns singular values, descending. Squares of float32 numbers keep their digits in a double.
+/// Returns singular values in descending order. Squares of float32 numbers are exact in double
+/// precision.
 Value singular_values(Value a) {
   const Value gram =
       a.size(1) < a.size(2) ? matmul(a, matrix_transpose(a)) : matmul(matrix_transpose(a), a);
@@ -63,7 +64,7 @@ void set_singular_vectors(OpContext& context, Value a) {
                                                      {context.op().result(2), Vectors::kRows}});
   if (!cancel) refuse_vectors(context, "singular vectors");
   context.need(a.size(1) == a.size(2) || !context.flag("full_matrices"),
-               "it also wants vectors that belong to no singular value",
+               "it also returns vectors that belong to no singular value",
                "Pass full_matrices=False.");
   const bool wide = a.size(1) < a.size(2);
   const Value tall = wide ? matrix_transpose(a) : a;

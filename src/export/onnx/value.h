@@ -20,7 +20,7 @@ class Builder;
 
 class Value {
  public:
-  /// Creates an undefined value: an input that is left out.
+  /// Creates an undefined value, for an omitted input.
   Value() = default;
   Value(Builder* builder, std::int32_t id) : builder_(builder), id_(id) {}
 

@@ -33,7 +33,7 @@ std::optional<std::int64_t> number_if_any(const Op& op, const char* parameter) {
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-// The elements that a view shows, of a tensor that holds the number of each.
+// The elements of a view, of a tensor in which each element is its own index.
 using View = at::Tensor (*)(const Op& op, const at::Tensor& whole);
 
 const std::map<std::string, View, std::less<>>& views() {
@@ -66,8 +66,7 @@ const std::map<std::string, View, std::less<>>& views() {
   return known;
 }
 
-// The view that "aten::slice_scatter" and the like are about, by the ending; null: another
-// operator.
+// The view of "aten::slice_scatter" and similar operators, by the suffix; null: another operator.
 View view_before(std::string_view name, std::string_view ending) {
   if (!name.ends_with(ending)) return nullptr;
   const auto view = views().find(name.substr(0, name.size() - ending.size()));
@@ -108,7 +107,7 @@ class Rewriter {
     return true;
   }
 
-  // Which elements they are is known: their places in the flat tensor are a constant.
+  // The elements are known, so their positions in the flat tensor are a constant.
   at::Tensor places(const Op& op, View view, const Shape& shape) const {
     return view(op, at::arange(element_count(shape)).reshape(shape)).reshape({-1}).contiguous();
   }
@@ -124,7 +123,8 @@ class Rewriter {
     finish(op, "aten::reshape", "", {ValueRef{taken}, type.shape});
   }
 
-  // Puts `source` into the flat tensor `into`; what meets in one place adds up, as derivatives do.
+  // Writes `source` into the flat tensor `into`; elements at the same position are added, as for
+  // derivatives.
   void scatter(const Op& op, ValueId into, ValueId source, View view) {
     const TensorType type = graph_.type(op.result());
     const at::Tensor to = places(op, view, type.shape);
@@ -156,7 +156,7 @@ class Rewriter {
     return result;
   }
 
-  // The last of the operators that take the place of `op`.
+  // The last of the operators that replace `op`.
   void finish(const Op& op, const char* name, const char* overload,
               std::vector<Argument> arguments) {
     add(name, overload, std::move(arguments), op.results, op);

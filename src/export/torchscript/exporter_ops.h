@@ -1,9 +1,9 @@
-// Operators that PyTorch's TorchScript-to-ONNX exporter lacks, rewritten as operators it has.
+// Rewrites operators that PyTorch's TorchScript-to-ONNX exporter lacks, by operators that it has.
 //
-// Writes through views, and casts, are operators of functionalisation's in a pure graph
-// (aten::slice_scatter, aten::unfold_backward, aten::_to_copy, ..). That exporter is older than
-// they are, and some views it takes for static ones only. Where elements come from and go to is
-// known here, so it becomes an index into the flat tensor.
+// In a pure graph, writes through views and casts are operators of functionalisation
+// (aten::slice_scatter, aten::unfold_backward, aten::_to_copy, ..). That exporter is older, and
+// supports some views only with static arguments. The positions of the elements are known here, so
+// such an operator becomes an index into the flat tensor.
 #pragma once
 
 #include "ir/graph.h"
@@ -11,7 +11,7 @@
 
 namespace leapp::torchscript {
 
-/// Does the same graph without them.
+/// Returns the same graph without these operators.
 LEAPP_EXPORT ir::Graph for_onnx_exporter(ir::Graph graph);
 
 }  // namespace leapp::torchscript

@@ -26,7 +26,7 @@ namespace {
 
 using torch::jit::Value;
 
-// Names that a reader of the file would take for a call of something that does more than compute.
+// Names that a reader of the file would treat as a call of code that does more than compute.
 bool looks_like_action(const std::string& name) {
   if (is_action(name)) return true;
   const auto exists = [&](const std::string& space) {
@@ -36,7 +36,7 @@ bool looks_like_action(const std::string& name) {
   return !only_computes(name) && (exists("aten") || exists("prim"));
 }
 
-// TorchScript prints a graph as Python source, so names must be Python's.
+// TorchScript prints a graph as Python source, so names must be valid in Python.
 std::string identifier(const std::string& name, std::set<std::string>& taken) {
   const bool needs_prefix =
       name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0;
@@ -86,9 +86,9 @@ Value* Lowering::value(ir::ValueId id) {
   return slot;
 }
 
-// A constant is read where it is first used; attributes are shared, so no element is copied.
+// A constant is read at its first use; attributes are shared, so no element is copied.
 Value* Lowering::constant(ir::ValueId id) {
-  demand(source_.is_constant(id), "a graph's op reads a value that nothing defined");
+  demand(source_.is_constant(id), "an operator reads an undefined value");
   const ir::Value& info = source_.value(id);
   const std::string name = identifier(
       info.name.empty() ? "constant_" + std::to_string(info.index) : info.name, attributes_);
@@ -111,7 +111,7 @@ Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs, const c10::A
 }
 
 // Converts a bool to 0 or 1: TorchScript does not convert it, although operators accept one: `x *
-// True`. A plain number would promote a mask, a 0-d tensor would not.
+// True`. A Python number would promote a mask, a 0-d tensor does not.
 Value* Lowering::flag(bool flag, const c10::Argument& declared) {
   c10::TypePtr type = declared.type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
@@ -211,7 +211,7 @@ void Lowering::lower(const ir::Op& op) {
   }
 }
 
-// PyTorch appends where in its own sources an error was raised.
+// PyTorch appends its own source line to an error.
 std::string first_line(const std::exception& error) {
   const auto* own = dynamic_cast<const c10::Error*>(&error);
   const std::string text = own == nullptr ? error.what() : own->what_without_backtrace();
@@ -227,7 +227,7 @@ torch::jit::Module Lowering::run() {
     input->setType(c10::TensorType::get());
     values_[static_cast<std::size_t>(id)] = input;
   }
-  // An anchor at the very start: constants are read before it.
+  // An anchor at the start: constants are read before it.
   torch::jit::Node* anchor = graph_->insertNode(graph_->createNone());
   for (const ir::Op& op : source_.ops()) {
     try {

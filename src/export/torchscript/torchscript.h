@@ -1,7 +1,7 @@
 // Writes a pure graph as a TorchScript file.
 //
 // The file loads in plain torch.jit.load and torch::jit::load, without LEAPP: weights are
-// attributes, inputs keep their names, the result is a tensor, or a tuple of them where there are
+// attributes, inputs keep their names, the result is a tensor, or a tuple of them if there are
 // several outputs or none.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Options {
   bool optimize = false;
 };
 
-/// Throws Error(kExport) naming the operator and the user's line when the graph cannot be written.
+/// Throws Error(kExport) with the operator and the user's line if the graph cannot be written.
 LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file,
                         const Options& options);
 

@@ -21,11 +21,11 @@ std::optional<int> Age::distance() const {
 int Age::delay(int least) const {
   if (reads_ == 0 || !steady_distance_) return least;
   const int by_passes = std::max(first_.distance(), least);
-  // The program ran all passes of one node before those of the next, not tick by tick.
+  // The program ran all passes of one node before those of the next node, not tick by tick.
   if (!steady_newer_) return by_passes;
-  // One node may have run alone at first; the number of newer values is still right.
+  // One node may have run alone at first; the number of newer values is still correct.
   const int by_newer = first_.newer() + least;
-  // A single pass cannot tell: its source may have run once more to make a sample.
+  // With a single pass this is unknown: the source may have run once more to create a sample.
   const bool alone = reads_ == 1 && first_.pass == 0;
   return alone ? std::min(by_passes, by_newer) : by_newer;
 }

@@ -1,7 +1,7 @@
 // The age of the values that an input receives from its source.
 //
-// A wire of a bundle carries the value of the same tick or of the tick before. The passes show what
-// the program did: which value of its source each of them received.
+// A wire of a bundle carries the value of the same tick or of the previous tick. The passes show
+// which value of its source the program passed to each of them.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,23 @@ class Age {
  public:
   /// One pass that received a value of the source. Passes count from 0.
   struct Read {
-    int pass = 0;         ///< of the reader
+    int pass = 0;         ///< pass of the reader
     int source_pass = 0;  ///< pass of the source that output the value
-    int completed = 0;    ///< passes that the source had completed when the value was read
+    int completed = 0;    ///< completed passes of the source when the value was read
     trace::FrameRef where = {};
 
     int distance() const { return pass - source_pass; }
-    /// Returns how many newer values the source had output.
+    /// Returns the number of newer values that the source had output.
     int newer() const { return completed - 1 - source_pass; }
   };
 
   void add(const Read& read);
 
-  /// Returns how many passes received a value.
+  /// Returns the number of passes that received a value.
   int reads() const noexcept { return reads_; }
   const Read& first() const noexcept { return first_; }
-  /// Returns the first read whose distance differs from that of the first read; else the first.
+  /// Returns the first read whose distance differs from that of the first read; otherwise the
+  /// first.
   const Read& deviating() const noexcept { return deviating_; }
 
   /// Returns the reader's pass minus the source's, if that is always the same: both ran equally

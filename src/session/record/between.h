@@ -1,8 +1,7 @@
 // Operators between nodes, kept so that they can become part of a node.
 //
-// Between two nodes, a program may slice, scale or join a value. Those calls are kept with the
-// value and with the pass that receives it. A route holds everything that is needed to run it
-// again.
+// Between two nodes, a program may slice, scale or join a value. The value and the pass that
+// receives it store those calls. A route contains everything that is needed to run it again.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -24,21 +23,21 @@ struct BetweenCall;
 
 /// The origin of a value: an output of a node, or a result of a call between nodes.
 struct Route {
-  PortId port;  ///< the output, or one of those that the call depends on
+  PortId port;  ///< the output, or one of the outputs that the call depends on
   std::shared_ptr<const BetweenCall> call = {};
-  std::size_t result = 0;  ///< among the tensors that the call returns
+  std::size_t result = 0;  ///< index among the returned tensors
 };
 
 struct BetweenCall {
   c10::OperatorHandle op;
   trace::FrameRef where;
-  std::vector<c10::IValue> arguments;  ///< a placeholder stands for a tensor that has a route
+  std::vector<c10::IValue> arguments;  ///< a tensor with a route is replaced by a placeholder
   std::vector<std::optional<Route>>
-      routes;                     ///< of the tensors among the arguments; nullopt: a constant
+      routes;                     ///< origins of the tensor arguments; nullopt: a constant
   std::map<NodeId, int> passes;   ///< the pass of each node whose outputs it uses
-  std::size_t calls = 1;          ///< this call and those that lead to it
-  bool reads_constants = false;   ///< this call or one that leads to it does
-  std::set<PortId> sources = {};  ///< the outputs that it depends on
+  std::size_t calls = 1;          ///< this call and its predecessors
+  bool reads_constants = false;   ///< true if this call or a predecessor does
+  std::set<PortId> sources = {};  ///< outputs that it depends on
 };
 
 /// An operator between nodes and the user's line.
@@ -53,7 +52,7 @@ struct Between {
   std::vector<Detour> detours;  ///< the first calls of its route
   Route route;
   trace::FrameRef received_at;
-  std::map<NodeId, int> completed;  ///< passes that each node had completed then
+  std::map<NodeId, int> completed;  ///< completed passes of each node at that time
 };
 
 }  // namespace leapp::session

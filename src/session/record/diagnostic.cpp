@@ -8,7 +8,7 @@
 namespace leapp {
 namespace {
 
-// Returns the rank of a diagnostic: the most harmful come first.
+// Returns the rank of a diagnostic; the most harmful have the lowest.
 int harm_of(const Diagnostic& diagnostic) {
   if (diagnostic.level != LogLevel::kWarning) {
     return diagnostic.level == LogLevel::kError ? 0 : 3;

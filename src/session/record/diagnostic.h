@@ -1,7 +1,7 @@
 // The collection of all diagnostics of a program.
 //
 // Duplicates are dropped. Each diagnostic is logged immediately and kept, so that a front end can
-// list all of them: most harmful first.
+// list all of them, most harmful first.
 //
 // Thread-safe. add() calls the log sink, so it must not be called while a lock is held.
 #pragma once

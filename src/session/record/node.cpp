@@ -6,8 +6,8 @@ namespace leapp::session {
 
 std::string not_traced_text(const std::string& node, const std::string& output) {
   return "outputs of node '" + node + "' are non-traced tensors: '" + output +
-         "' does not depend on the node's inputs. Compute it from what input_tensors() returned; a "
-         "constant can be a static output.";
+         "' does not depend on the node's inputs. Compute it from the result of input_tensors(), "
+         "or declare a constant as a static output.";
 }
 
 const NodePort* find_port(const std::vector<NodePort>& ports, const std::string& name) {

@@ -15,21 +15,21 @@
 
 namespace leapp::session {
 
-/// A port as it was annotated, and its source.
+/// An annotated port and its source.
 struct NodePort : Port {
   std::optional<PortId> source = {};   ///< input: the output that it receives, if known
   Age age = {};                        ///< input: age of the values from its source
-  std::optional<Age::Read> read = {};  ///< input: the value that the open pass received
+  std::optional<Age::Read> read = {};  ///< input: value in the open pass
   bool is_static = false;              ///< output: a constant
-  bool is_between = false;             ///< output: operators after the node that became part of it
+  bool is_between = false;  ///< output: operators outside the node that became part of it
 };
 
 struct Node {
   std::string name;
   NodeId id = kNoId;
-  bool traced = true;        ///< false: listed in non_traced
+  bool traced = true;        ///< false: the node is listed in non_traced
   bool read_values = false;  ///< a pass read numbers from traced tensors, and may branch on them
-  int completed = 0;         ///< passes that were completed; the first ones are in `passes`
+  int completed = 0;         ///< number of completed passes; the first ones are in `passes`
   int completion = -1;       ///< position among the nodes, by first completion
 
   std::vector<NodePort> inputs;
@@ -38,11 +38,11 @@ struct Node {
   std::set<std::string> undecided;  ///< outputs that depend on no input and may be state
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
-  NamedTensors constants;  ///< that the user acknowledged
+  NamedTensors constants;  ///< constants that the user acknowledged
   std::vector<Pass> passes;
 
   bool complete() const noexcept { return completed > 0; }
-  /// Returns whether its recorded operators are exported, not a model that the user brings.
+  /// Returns whether its recorded operators are exported, rather than a model of the user.
   bool has_graph() const noexcept { return traced && export_with.has_value(); }
 };
 

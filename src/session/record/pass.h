@@ -1,8 +1,9 @@
-// The record of one completed pass of a node. Nothing changes it afterwards.
+// The record of one completed pass of a node. It is immutable.
 //
 // A pass refers to tensors by the variables of its tape. It also records which tensor of an earlier
 // pass each of them is, which node output it and which pass wrote its memory, because the program
-// goes on and its tensors die. State is inferred from these records alone: see state/infer.h.
+// continues and releases its tensors. State is inferred from these records alone: see
+// state/infer.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,13 +28,13 @@ struct Declared {
   VarId before = kNoId;
   VarId after = kNoId;      ///< kNoId: unchanged, so it is an ordinary input or a constant
   at::Tensor initial = {};  ///< a copy; undefined for a buffer
-  at::Tensor updated = {};  ///< a copy, or an alias of a buffer; undefined: it was not changed
+  at::Tensor updated = {};  ///< a copy, or an alias of a buffer; undefined: unchanged
 };
 
-/// Memory from outside the node that a pass read or wrote. `before` and `after` hold its contents;
+/// Memory from outside the node that a pass read or wrote. `before` and `after` contain its values;
 /// they copy nothing until the memory changes.
 struct MemoryUse {
-  /// The pass that wrote the value that this pass found.
+  /// The pass that wrote the value at the start of this pass.
   struct Writer {
     NodeId node = kNoId;
     std::size_t pass = 0;
@@ -42,42 +43,42 @@ struct MemoryUse {
   };
 
   std::string declared;  ///< name of the declared state or buffer, or ""
-  VarId var = kNoId;     ///< the variable as the pass found it
-  at::Tensor found;      ///< an alias of the tensor as it was found
-  /// An alias of the tensor that holds the value after; undefined: unchanged.
+  VarId var = kNoId;     ///< the variable at the start of the pass
+  at::Tensor found;      ///< an alias of the tensor at the start of the pass
+  /// An alias of the tensor with the value after the pass; undefined: unchanged.
   at::Tensor left = {};
   /// Null if the node declared the value as an input.
   std::shared_ptr<trace::Capture> before = {};
   std::shared_ptr<trace::Capture> after = {};  ///< null: unchanged
   std::optional<Writer> writer = {};
-  /// The memory that the program copied it from, outside of nodes; or null.
+  /// The memory from which the program copied it, outside of nodes; or null.
   c10::intrusive_ptr<c10::StorageImpl> copy_of = {};
-  /// The program made it outside of nodes during the session and released it since.
+  /// True if the program created it outside of nodes during the session and released it.
   bool let_go = false;
 
-  /// Return a copy of the value before and after the pass.
+  /// Returns a copy of the value before or after the pass.
   at::Tensor value_before() const;
   at::Tensor value_after() const;
 };
 
-/// A tensor from outside that the pass read.
+/// An external tensor that the pass read.
 struct OutsideRead {
   VarId var = kNoId;
-  std::optional<PortId> source;            ///< the output that it is, if it is unchanged
+  std::optional<PortId> source;            ///< the corresponding output, if it is unchanged
   int source_pass = 0;                     ///< the pass that output it
-  std::shared_ptr<const Between> between;  ///< otherwise its route from outputs, if there is one
+  std::shared_ptr<const Between> between;  ///< otherwise its route from outputs, if it has one
   NodeId from = kNoId;                     ///< the node that computed it, as an output or not
   std::optional<MemoryUse::Writer> writer;
   std::vector<trace::Tape::Match> known;  ///< its variable in each earlier pass of the node
-  bool made_since = false;  ///< an operator outside of nodes made it since the pass before
+  bool made_since = false;  ///< an operator outside of nodes created it since the previous pass
 };
 
-/// A value that depends on no input, and that the program read as a number or branched on.
+/// A value that depends on no input, but that the program read as a number or used for a branch.
 struct Escape {
   VarId var = kNoId;
   trace::FrameRef where;
   Code code = Code::kNumber;
-  std::string text;  ///< the warning if the value turns out to vary
+  std::string text;  ///< warning if the value varies
 };
 
 /// A tensor that is exported as a constant although a node computed it, or it is random.
@@ -89,8 +90,8 @@ struct BakedValue {
 };
 
 struct Pass {
-  std::int32_t number = 0;          ///< among the recorded passes of all nodes, from 1
-  trace::Recording recording;       ///< without its calls: they depend on the states
+  std::int32_t number = 0;          ///< number among the recorded passes of all nodes, from 1
+  trace::Recording recording;       ///< without its calls, which depend on the states
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
   std::vector<Declared> states;

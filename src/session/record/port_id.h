@@ -1,4 +1,4 @@
-// A port of a node, by the node's number in its session.
+// A port of a node, identified by the node's id in its session.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// One generated C++ node, compiled and loaded at once: for validating what was just exported.
+// One generated C++ node, compiled and loaded immediately, for the validation of a new export.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ std::vector<const Model*> native_models(const Bundle& bundle) {
   return models;
 }
 
-// All sources in one, under names of the variant's own.
+// All sources in one file, under names of the variant.
 void write_variant(const std::vector<const Model*>& models, const VerifiedFiles& files,
                    const NativeVariant& variant, const fs::path& file) {
   std::string text;
@@ -71,8 +71,8 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-// Compiles each variant by itself and links them, the simplest first: where inline functions of the
-// standard library are in several of them, the linker takes the first.
+// Compiles each variant separately and links them, the simplest first: if several variants contain
+// the same inline function of the standard library, the linker uses the first.
 fs::path compile_variants(const std::vector<const Model*>& models, const VerifiedFiles& files,
                           const std::string& compiler, const std::vector<std::string>& flags,
                           const std::vector<NativeVariant>& variants, const fs::path& folder) {
@@ -112,7 +112,7 @@ NativeBuild build_native(const fs::path& yaml, const NativeOptions& options) {
 
   const fs::path target = options.folder.empty() ? yaml.parent_path() : options.folder;
   const fs::path record_file = target / native_record_file(yaml.filename());
-  const TemporaryFolder folder(target);  // so that a rename puts things in place
+  const TemporaryFolder folder(target);  // so that a rename suffices later
   const fs::path library =
       compile_variants(models, files, compiler, options.flags,
                        native_variants(record.target, options.flags), folder.path());
@@ -123,7 +123,8 @@ NativeBuild build_native(const fs::path& yaml, const NativeOptions& options) {
   fs::rename(library, target / record.library, failed);
   if (!failed) fs::rename(folder.path() / "record.json", record_file, failed);
   require(!failed, Code::kIo,
-          target.string() + ": what was built could not be put in place: " + failed.message());
+          target.string() +
+              ": the compiled library could not be moved to its place: " + failed.message());
 
   NativeBuild built = {target / record.library, record_file, record.compiler, record.target, {}};
   for (const Model* model : models) built.nodes.push_back(model->name);

@@ -1,4 +1,4 @@
-// How generated C++ is compiled: flags, variants for processors.
+// Compiler flags for generated C++, and variants for processors.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 
 namespace leapp {
 
-/// The same source for one kind of processor.
+/// A variant of the library for a kind of processor, compiled from the same source.
 struct NativeVariant {
-  std::string name;  ///< part of symbols
+  std::string name;  ///< used in symbols
   std::vector<std::string> flags;
-  std::string condition;  ///< C++ that holds where it can run; empty: everywhere
+  std::string condition;  ///< C++ condition for processors that can run it; empty: all
 };
 
-/// Returns the variants for a target, the simplest first; one variant if the flags select a
+/// Returns the variants for a target, the simplest first, or only one if the flags select a
 /// processor.
 std::vector<NativeVariant> native_variants(const std::string& target,
                                            const std::vector<std::string>& flags);
 
 /// Returns flags that optimise for speed. Code may ignore errno and the floating-point exception
-/// flags; numbers follow IEEE 754.
+/// flags; arithmetic follows IEEE 754.
 std::vector<std::string> native_flags();
 
 }  // namespace leapp

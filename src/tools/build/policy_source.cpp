@@ -23,17 +23,18 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
                                           const BundleOptions& options) {
   const Bundle bundle = read_bundle(yaml, options);
   for (const Model& model : bundle.models) {
-    require(model.backend == "cpp" && model.file, Code::kNothingToBuild,
-            yaml.string() + ": node '" + model.name + "' is not C++, but '" +
-                model.backend.value_or("no model") +
-                "', so the policy cannot be C++ as a whole; export it with export_with=\"cpp\"");
+    require(
+        model.backend == "cpp" && model.file, Code::kNothingToBuild,
+        yaml.string() + ": node '" + model.name + "' is not C++, but '" +
+            model.backend.value_or("no model") +
+            "', so the policy cannot be written as C++. Export this node with export_with=\"cpp\"");
   }
   const VerifiedFiles files(bundle, yaml.parent_path(), options);
   const auto& values = bundle.pipeline.initial_values;
   const SafeTensors initial_values =
       read_initial_values(bundle, values ? &files.at(values->path) : nullptr, options);
   const PolicyText text(bundle, initial_values);
-  std::error_code ignored;  // the first file that cannot be written says why
+  std::error_code ignored;  // the first file with an error is reported
   std::filesystem::create_directories(folder, ignored);
   for (const Model& model : bundle.models) {
     const std::string symbol = cpp_symbol(model.name);

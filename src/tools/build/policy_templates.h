@@ -1,4 +1,4 @@
-// The texts around a policy's nodes. "@name@" and the like stand for what PolicyText puts there.
+// The text around a policy's nodes. PolicyText replaces placeholders such as "@name@".
 #pragma once
 
 namespace leapp {

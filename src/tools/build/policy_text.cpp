@@ -12,7 +12,7 @@
 namespace leapp {
 namespace {
 
-// The text with what stands for each "@key@".
+// Replaces each "@key@" in the text.
 std::string fill(const char* text, const std::map<std::string, std::string>& values) {
   std::string filled;
   std::string_view rest = text;
@@ -51,7 +51,7 @@ const char* element_type(DType dtype) {
     case DType::kUInt16:
     case DType::kFloat16:
     case DType::kBFloat16:
-      return "std::uint16_t";  // the bits, where C++ has no such number
+      return "std::uint16_t";  // as bits, for values without a C++ literal
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E5M2:
       return "std::uint8_t";
@@ -63,7 +63,7 @@ const char* element_type(DType dtype) {
   return "unsigned char";
 }
 
-// Words of C++ that "node_port" could be. Every name of a port has an underscore.
+// C++ keywords that "node_port" could equal. Every port name contains an underscore.
 constexpr std::array<std::string_view, 17> kKeywords = {
     "and_eq",        "char16_t",    "char32_t",     "char8_t", "co_await", "co_return",
     "co_yield",      "const_cast",  "dynamic_cast", "not_eq",  "or_eq",    "reinterpret_cast",
@@ -82,7 +82,7 @@ std::string list_of(const std::vector<std::string>& names, const std::string& ty
   return text + "};\n";
 }
 
-// An object of the assembler's: the bytes of a file.
+// An assembler object with the bytes of a file.
 std::string embedded(const std::string& symbol, const std::string& file) {
   return "__asm__(\".pushsection .rodata\\n.balign 64\\n.globl " + symbol + "\\n.hidden " + symbol +
          "\\n" + symbol + ":\\n.incbin \\\"" + file + "\\\"\\n.byte 0\\n.popsection\\n\");\n" +
@@ -146,7 +146,7 @@ void PolicyText::add_schedule() {
   schedule_.emplace(bundle_, wiring_, std::move(members), names_);
 }
 
-// Two ports whose names differ only in punctuation get a number.
+// Ports whose names differ only in punctuation get a number.
 void PolicyText::add_buffers() {
   for (const std::size_t index : wiring_.order()) {
     const Model& model = bundle_.models[index];

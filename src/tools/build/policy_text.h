@@ -1,8 +1,8 @@
-// The text of a whole tick as C++: a class around the nodes' sources.
+// The text of a whole tick in C++: a class around the nodes' sources.
 //
-// `<name>_policy.h` has the class, `<name>_policy.cpp` wires, state and initial values, and
-// `<name>_nodes.cpp` the nodes with their memory, which may be compiled several times, for several
-// kinds of processors; `<name>_nodes.h` is between them. The same bundle gives the same text.
+// `<name>_policy.h` contains the class, `<name>_policy.cpp` the wires, state and initial values,
+// and `<name>_nodes.cpp` the nodes with their memory, which may be compiled several times for
+// several kinds of processors. `<name>_nodes.h` connects them. The same bundle gives the same text.
 #pragma once
 
 #include <map>
@@ -20,9 +20,9 @@ namespace leapp {
 
 class PolicyText {
  public:
-  /// Creates the text of a bundle whose nodes are all C++. The bundle must outlive this. Names
-  /// become C++ identifiers: "left arm/q" is `left_arm_q`, and the namespace of bundle "walker" is
-  /// `walker_policy`.
+  /// Creates the text of a bundle whose nodes are all C++. The bundle must outlive the object.
+  /// Names become C++ identifiers: "left arm/q" is `left_arm_q`, and the namespace of bundle
+  /// "walker" is `walker_policy`.
   PolicyText(const Bundle& bundle, const SafeTensors& initial_values);
 
   const std::string& name() const noexcept { return name_; }
@@ -30,13 +30,13 @@ class PolicyText {
   std::string policy() const;
   std::string nodes_header() const;
   std::string nodes() const;
-  /// Returns the initial values of the feedback inputs, one after the other, as the source reads
-  /// them.
+  /// Returns the initial values of the feedback inputs, concatenated in the order in which the
+  /// source reads them.
   std::string initial_bytes() const;
 
  private:
   struct Buffer {
-    std::string name;  // of the member, and of the function that gives it out
+    std::string name;  // name of the member, and of the function that returns it
     const Port* port;
   };
   struct Feedback {
@@ -53,7 +53,7 @@ class PolicyText {
   void add_schedule();
   const Buffer& input_buffer(PortIndex input) const;
   static std::string span_function(const Buffer& buffer, bool is_input, const std::string& scope);
-  std::vector<std::pair<const Buffer*, bool>> ports() const;  // and whether it is an input
+  std::vector<std::pair<const Buffer*, bool>> ports() const;  // true if it is an input
   std::string buffers_struct() const;
   std::string tick_body() const;
   std::string reset_body() const;
@@ -65,14 +65,14 @@ class PolicyText {
   std::string name_;
   Wiring wiring_;
   std::vector<Feedback> feedback_;
-  std::map<PortRef, Buffer> outputs_;  // of every node
-  std::map<PortRef, Buffer> inputs_;   // those that no node of this tick computes
+  std::map<PortRef, Buffer> outputs_;  // ports of every node
+  std::map<PortRef, Buffer> inputs_;   // ports that no node of this tick computes
   UsedNames names_;
   std::vector<Initial> initials_;  // in the order of the file that the source embeds
   std::optional<ScheduleText> schedule_;
 };
 
-/// Returns a name of C++'s: letters, digits and _.
+/// Returns a C++ identifier: letters, digits and _.
 std::string cpp_name(const std::string& text);
 
 }  // namespace leapp

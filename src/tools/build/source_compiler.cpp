@@ -19,7 +19,7 @@ namespace leapp {
 namespace {
 
 constexpr const char* kNoneThere =
-    "there is no C++ compiler: install one ('apt-get install g++'), or name it with CXX";
+    "there is no C++ compiler. Install one ('apt-get install g++'), or name it with CXX";
 
 bool is_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
@@ -31,7 +31,7 @@ bool is_program(const std::string& name) {
   return false;
 }
 
-// Runs it with its output in a file; its exit status, or -1 where it did not start.
+// Runs the compiler with its output in a file. Returns its exit status, or -1 if it did not start.
 int run_program(const std::vector<std::string>& words, const std::filesystem::path& output) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -50,7 +50,7 @@ int run_program(const std::vector<std::string>& words, const std::filesystem::pa
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) return -1;
   }
-  constexpr int kNotStarted = 127;  // where posix_spawn() cannot tell, as under qemu
+  constexpr int kNotStarted = 127;  // posix_spawn() does not report this under qemu
   return WIFEXITED(status) && WEXITSTATUS(status) != kNotStarted ? WEXITSTATUS(status) : -1;
 }
 
@@ -99,7 +99,7 @@ void compile_sources(const std::vector<std::filesystem::path>& sources,
   std::filesystem::remove(output, ignored);
   require(status >= 0, Code::kNoCompiler, "the compiler '" + compiler + "' could not be run");
   require(status == 0, Code::kNoCompiler,
-          "'" + compiler + "' refused " + sources.front().filename().string() + ": " + said);
+          "'" + compiler + "' failed on " + sources.front().filename().string() + ": " + said);
 }
 
 }  // namespace leapp

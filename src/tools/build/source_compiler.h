@@ -1,4 +1,4 @@
-// Compiles a generated C++ source with a compiler of the system's.
+// Compiles a generated C++ source with a compiler of the system.
 #pragma once
 
 #include <filesystem>
@@ -16,15 +16,15 @@ struct CompileCommand {
   std::vector<std::string> flags = {"-O2"};
 };
 
-/// Returns the first that is there of $CXX, c++, g++ and clang++; empty when none is.
+/// Returns the first of $CXX, c++, g++ and clang++ that exists; empty if none does.
 LEAPP_EXPORT std::string find_compiler();
 
-/// Returns the first lines of what a compiler says to one option, "-dumpmachine" say. Throws
-/// Error(kNoCompiler) when it cannot be run.
+/// Returns the first lines of a compiler's output for one option, for example "-dumpmachine".
+/// Throws Error(kNoCompiler) if it cannot be run.
 LEAPP_EXPORT std::string ask_compiler(const std::string& compiler, const std::string& option);
 
-/// Makes a shared object of sources. Waits for the compiler; no shell is involved. Throws
-/// Error(kNoCompiler) with what the compiler said.
+/// Compiles sources to a shared object. Waits for the compiler; uses no shell. Throws
+/// Error(kNoCompiler) with the compiler's output.
 LEAPP_EXPORT void compile_sources(const std::vector<std::filesystem::path>& sources,
                                   const std::filesystem::path& library,
                                   const CompileCommand& command = {});

@@ -9,7 +9,7 @@
 namespace leapp::importing {
 namespace {
 
-// Elements of the action by the joints that they drive.
+// The elements of the action for each joint that they drive.
 std::vector<std::int64_t> by_joint(const std::vector<Drive>& drives) {
   std::vector<std::int64_t> order(drives.size());
   std::iota(order.begin(), order.end(), 0);

@@ -1,4 +1,4 @@
-// The node that makes joint targets out of an action, and gives the gains.
+// The node that converts an action to joint targets, and outputs the gains.
 #pragma once
 
 #include "import/deployment.h"
@@ -10,7 +10,8 @@ namespace leapp::importing {
 inline constexpr const char* kAction = "action";
 inline constexpr const char* kClippedAction = "clipped_action";
 
-/// Returns whether the action is clipped before it is fed back; it is then an output.
+/// Returns whether the action is clipped before it is fed back. The clipped action is then an
+/// output.
 bool clips_action(const Deployment& deployment);
 
 /// Reads `action`, an output of the policy's model. Outputs the targets of the joints that it

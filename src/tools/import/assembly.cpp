@@ -17,7 +17,7 @@ constexpr const char* kPolicy = "policy";
 constexpr const char* kMotion = "motion";
 constexpr const char* kTime = "time_step";
 
-/// The output of a tracking model that an input of `observe` reads.
+/// The output of a tracking model that feeds an input of `observe`.
 struct ReferenceWire {
   const char* output;
   const char* input;
@@ -68,8 +68,8 @@ class Assembly {
   }
 
  private:
-  // A tracking policy's model also holds the motion, which its observation needs: each becomes a
-  // node of its own.
+  // The model of a tracking policy also contains the motion, which its observation needs, so each
+  // becomes a separate node.
   void add_motion(const Model& observe) {
     std::vector<std::string> outputs;
     for (const Port& port : policy_.outputs) {
@@ -78,8 +78,8 @@ class Assembly {
     Part motion = part_of(policy_, kMotion, outputs);
     const bool only_time = motion.node.inputs.size() == 1 && motion.node.inputs[0].name == kTime;
     require(only_time, Code::kPolicyMismatch,
-            "the model's references depend on more than 'time_step', so that they cannot be had "
-            "before its observation; export the policy with LEAPP instead");
+            "the model's references depend on more inputs than 'time_step', so they cannot be "
+            "computed before its observation. Export the policy with LEAPP instead");
     add_clock(draft_, kMotion, motion.node.inputs[0], policy_.model);
     for (const ReferenceWire& wire : kReferenceWires) {
       const Port* input = observe.find_input(wire.input);
@@ -89,7 +89,7 @@ class Assembly {
               "the model's output '" + std::string(wire.output) + "' " +
                   (output == nullptr ? "is missing" : "has the shape " + to_string(output->shape)) +
                   ", expected " + to_string(input->shape) +
-                  " by joint_names and body_names: the metadata are of another model");
+                  " from joint_names and body_names. The metadata belong to a different model");
       draft_.wire({kMotion, wire.output}, {observe.name, wire.input});
     }
     draft_.add(std::move(motion));

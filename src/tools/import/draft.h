@@ -1,4 +1,4 @@
-// A bundle in the making: nodes and wires, then files.
+// A bundle under construction: nodes and wires, then files.
 #pragma once
 
 #include <filesystem>
@@ -26,8 +26,8 @@ class Draft {
 
   Metadata::Map& configs() { return bundle_.pipeline.configs; }
 
-  /// Writes the bundle to the folder `target`, whole or not at all. Inputs without a source are the
-  /// controller's to give, outputs that no wire takes are its to have.
+  /// Writes the bundle to the directory `target`, completely or not at all. Inputs without a source
+  /// become inputs of the pipeline, outputs without a wire its outputs.
   Bundle write(const std::filesystem::path& target);
 
  private:

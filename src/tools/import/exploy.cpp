@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kTargets = "output.joint_targets.";
 
-// "obj.robot.joints.pos" without its last part.
+// Returns "obj.robot.joints.pos" without its last part.
 std::string group_of(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string::npos ? name : name.substr(0, dot);
@@ -62,12 +62,12 @@ class ExployReader {
     deployment_.frequency = fields_.positive("update_rate");
     if (!deployment_.frequency) {
       notes_.push_back(
-          "the file has no update_rate: nothing says how often the policy runs "
-          "(--set update_rate=50)");
+          "the file has no update_rate, so the frequency of the policy is unknown (--set "
+          "update_rate=50)");
     }
     add_configs(draft_.configs(), deployment_, inputs);
     if (!policy_.recurrent().empty()) {
-      notes_.push_back("memory of the model is state of the bundle, and starts as zeros");
+      notes_.push_back("the model's memory becomes state of the bundle and starts as zeros");
     }
     return std::move(draft_);
   }
@@ -123,7 +123,7 @@ class ExployReader {
     return values;
   }
 
-  // The model's port with what its name and metadata say.
+  // The model's port with the semantics from its name and metadata.
   static Port meaning(const Port& port, const Port& described) {
     Port result = port;
     const auto size = static_cast<std::int64_t>(

@@ -10,7 +10,7 @@
 namespace leapp::importing {
 namespace {
 
-// Without the spaces around it, nor the quotes of JSON.
+// Removes spaces and the quotes of JSON.
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\n");
   if (first == std::string_view::npos) return {};
@@ -21,7 +21,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-// Commas inside brackets do not count: older files write "[-inf, inf],[-1.0, 1.0]".
+// Commas inside brackets do not count, because older files contain "[-inf, inf],[-1.0, 1.0]".
 std::vector<std::string> split(const std::string& text, const std::string& separators) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
   return parts;
 }
 
-// "[1, 2]" as "1, 2"; "[1, 2],[3, 4]" stays.
+// Returns "[1, 2]" as "1, 2"; leaves "[1, 2],[3, 4]" unchanged.
 std::string without_brackets(const std::string& text) {
   if (text.find_first_of("])") != text.find_last_of("])")) return text;
   const bool bracketed = text.size() >= 2 && (text.front() == '[' || text.front() == '(') &&
@@ -105,7 +105,7 @@ std::vector<std::string> Fields::texts(const std::string& key, const std::string
   std::vector<std::string> parts = split(without_brackets(text(key, what)), ",");
   if (parts.size() > kMaxList) {
     fail(Code::kBadKey, key,
-         "has " + std::to_string(parts.size()) + " values, and at most " +
+         "has " + std::to_string(parts.size()) + " values, but the limit is " +
              std::to_string(kMaxList) + " are read");
   }
   for (const std::string& part : parts) {
@@ -132,7 +132,7 @@ std::vector<std::vector<double>> Fields::nested(const std::string& key, const st
                  (bounds == Bounds::kFinite ? "finite numbers" : "numbers") +
                  " that a float32 can hold: " + what);
       }
-      if (entry.size() == kMaxList) fail(Code::kBadKey, key, "has more values than are read");
+      if (entry.size() == kMaxList) fail(Code::kBadKey, key, "has too many values");
       entry.push_back(*value);
     }
   }

@@ -1,5 +1,5 @@
-// The readers of the formats, one source file each. All throw LP822, LP823 and LP824 as import.h
-// says; what they assume or translate goes into Deployment::notes.
+// The readers of the formats, one source file each. All throw LP822, LP823 and LP824 as described
+// in import.h. They add their assumptions and conversions to Deployment::notes.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace leapp::importing {
 bool is_mjlab(const Fields& fields);
 Deployment read_mjlab(const Fields& fields, const PolicyModel& policy);
 
-/// Returns whether the metadata is that of holosoma: JSON, without the observation, which settings
-/// must give.
+/// Returns whether the metadata is that of holosoma: JSON without the observation, which settings
+/// must describe.
 bool is_holosoma(const Fields& fields);
 Deployment read_holosoma(const Fields& fields, const PolicyModel& policy);
 
@@ -34,7 +34,7 @@ Deployment read_rl_sar(const YamlNode& root, const std::filesystem::path& file,
                        const Fields& settings, const PolicyModel& policy);
 
 /// Returns whether the metadata is that of Exploy. Its models read sensor values and output
-/// targets, so nothing is left to compute: the draft is the whole bundle, and remarks go to
+/// targets, so no computation is added: the draft is the whole bundle, and remarks are added to
 /// `notes`.
 bool is_exploy(const Fields& fields);
 Draft draft_exploy(const Fields& fields, const PolicyModel& policy,

@@ -11,7 +11,7 @@
 namespace leapp::importing {
 namespace {
 
-/// holosoma's controller clips every action to this before it uses it.
+/// holosoma's controller clips every action to this limit before it uses it.
 constexpr double kHolosomaClip = 100;
 
 // {"lin_vel_x": [-1.0, 1.0], ..} or null.
@@ -30,7 +30,7 @@ std::vector<CommandRange> holosoma_ranges(const Fields& fields) {
       fields.fail(Code::kBadKey, "command_ranges",
                   "has no range for '" + key + "', expected [lower, upper]");
     }
-    // Its own name for the rate of turning.
+    // holosoma's own name for the yaw rate.
     const std::string element = key == "ang_vel_yaw" ? "ang_vel_z" : key;
     ranges.push_back({element, value[0].get<double>(), value[1].get<double>()});
   }
@@ -45,13 +45,13 @@ class HolosomaReader {
   Deployment read() {
     require(policy_.find_input("time_step") == nullptr, Code::kPolicyMismatch,
             fields_.file() +
-                ": this is a tracking policy of holosoma (it has an input 'time_step'), whose "
-                "observation depends on a reference that its file does not describe; import the "
-                "locomotion policies, or export this one with LEAPP");
+                ": this is a tracking policy of holosoma (it has an input 'time_step'). Its "
+                "observation depends on a reference that the file does not describe. Export this "
+                "policy with LEAPP instead");
     require(!fields_.has("action_contract"), Code::kPolicyMismatch,
             fields_.file() +
-                ": the key 'action_contract' says that the action means something else than "
-                "holosoma's own controller takes it for; such a policy cannot be imported");
+                ": the key 'action_contract' gives the action a different meaning than holosoma's "
+                "own controller uses. Such a policy cannot be imported");
     deployment_.format = "holosoma";
     deployment_.fill = Fill::kZeros;
     deployment_.joints = fields_.texts("dof_names", "the joints, in the policy's order");
@@ -83,12 +83,12 @@ class HolosomaReader {
     const auto count = static_cast<std::size_t>(size_of_port(action_));
     require(count <= deployment_.joints.size(), Code::kPolicyMismatch,
             fields_.file() + ": the action has " + std::to_string(count) +
-                " elements, and dof_names only " + std::to_string(deployment_.joints.size()));
+                " elements, but dof_names has only " + std::to_string(deployment_.joints.size()));
     std::vector<double> scale =
         fields_.numbers("action_scale", "the scale of the action: one, or one for each element");
     if (scale.size() == 1) scale.assign(count, scale[0]);
     fields_.check_count("action_scale", scale.size(), count, "one for each element of the action");
-    // Its controller gives a shorter action to the last joints.
+    // holosoma's controller applies a shorter action to the last joints.
     const std::size_t first = deployment_.joints.size() - count;
     for (std::size_t i = 0; i < count; ++i) {
       Drive drive;
@@ -101,7 +101,7 @@ class HolosomaReader {
     }
   }
 
-  // A value for each of observation_names: given ones, one for all, or `otherwise`.
+  // A value for each of observation_names: the given values, one for all, or `otherwise`.
   std::vector<double> given(const char* key, const char* what, std::size_t count,
                             double otherwise) const {
     if (!fields_.has(key)) return std::vector<double>(count, otherwise);
@@ -143,17 +143,17 @@ class HolosomaReader {
   void say_holosoma_notes() {
     std::vector<std::string>& notes = deployment_.notes;
     notes.push_back(
-        "holosoma puts the terms of a group in alphabetical order; so they are here, whatever the "
-        "order of observation_names (observation_sizes follows the alphabet)");
-    notes.push_back("histories are stacked term by term, the oldest frame first, zeros at first");
-    notes.push_back("the action is clipped to -100 .. 100, as holosoma's controller does");
+        "holosoma sorts the terms of a group alphabetically, and so does this bundle, whatever the "
+        "order of observation_names (observation_sizes is alphabetical too)");
+    notes.push_back("histories are stacked term by term, oldest frame first, and start as zeros");
+    notes.push_back("the action is clipped to -100 .. 100, as in holosoma's controller");
     if (!fields_.has("observation_terms_scale")) {
       notes.push_back(
-          "scales of observation terms are taken as 1; the file does not have them (--set "
+          "the file has no scales of observation terms, so they are 1 (--set "
           "observation_terms_scale=..)");
     }
     if (!deployment_.frequency) {
-      notes.push_back("the file does not say how often the policy runs (--set frequency=50)");
+      notes.push_back("the file does not contain the frequency of the policy (--set frequency=50)");
     }
   }
 

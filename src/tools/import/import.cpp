@@ -36,20 +36,21 @@ Deployment read_deploy_file(const std::filesystem::path& path, const Settings& s
     keys += (keys.empty() ? "" : ", ") + key;
     if (keys.size() > 200) break;
   }
-  throw Error(Code::kNoDeployment,
-              file + ": the model carries no metadata of mjlab, BeyondMimic, holosoma or Exploy (" +
-                  (keys.empty() ? "it has none at all" : "its keys are: " + keys) +
-                  "); give the file that says how to deploy it (--deploy deploy.yaml), or export "
-                  "the policy with metadata");
+  throw Error(
+      Code::kNoDeployment,
+      file + ": the model carries no metadata of mjlab, BeyondMimic, holosoma or Exploy (" +
+          (keys.empty() ? "it has no metadata" : "its keys are: " + keys) +
+          "). Give its deployment file (--deploy deploy.yaml), or export the policy with metadata");
 }
 
-// The bundle has a file policy.onnx of its own.
+// The bundle also contains a file policy.onnx.
 void check_target(const std::filesystem::path& model, const std::filesystem::path& target) {
-  std::error_code ignored;  // a target that is not there yet
+  std::error_code ignored;  // a target that does not exist yet
   const auto folder = std::filesystem::absolute(model, ignored).parent_path();
   require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot import " + model.string() + " into " + target.string() +
-              ", the folder it lies in: it might be overwritten; name another folder");
+              ", the directory that contains it, because it might be overwritten. Choose a "
+              "different directory");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 const std::vector<std::string> kAxes = {"x", "y", "z"};
 const std::vector<std::string> kTwist = {"lin_vel_x", "lin_vel_y", "ang_vel_z"};
 
-/// Terms that a controller gives as they are; the names of all projects side by side.
+/// Terms that a controller supplies, with the names of all projects.
 struct GivenTerm {
   std::string_view name;
   std::int64_t size;
@@ -111,11 +111,11 @@ Port given_port(const Term& term) {
     if (known.frame[0] == '\0') break;
     const bool command = std::string_view(known.kind) == "command/body/velocity";
     const std::vector<std::string>& names = command ? kTwist : kAxes;
-    // A part of a planar velocity: the first two, or the last.
+    // A part of a planar velocity: the first two elements, or the last one.
     const auto first = names.begin() + (term.size == 1 ? 2 : 0);
     return vector_port(term.name, known.kind, {first, first + term.size}, known.unit, known.frame);
   }
-  // A command of three numbers is a planar velocity with all trainers of walking robots.
+  // All trainers of walking robots use a command of three numbers as a planar velocity.
   if (term.name == "command" && term.size == 3) {
     return vector_port(term.name, "command/body/velocity", kTwist, "", "base");
   }

@@ -1,4 +1,4 @@
-// What the ports of imported bundles mean: kinds, element names, units and frames.
+// Semantics of the ports of imported bundles: kinds, element names, units and frames.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ Port vector_port(const std::string& name, const std::string& kind,
 /// Returns the rotation of a body as w, x, y, z.
 Port quaternion_port(const std::string& name, const std::string& frame);
 
-/// Returns a float32 port of which nothing more is known than its name.
+/// Returns a float32 port of which only the name is known.
 Port plain_port(const std::string& name, const Shape& shape);
 
 /// Facts about a term that its name implies in most projects. `size` is 0 if the name does not
@@ -29,7 +29,7 @@ struct KnownTerm {
 };
 KnownTerm find_term(const std::string& name, std::int64_t joints, std::int64_t actions);
 
-/// Returns the port of a term that the controller gives.
+/// Returns the port of a term that the controller supplies.
 Port given_port(const Term& term);
 
 }  // namespace leapp::importing

@@ -8,7 +8,7 @@
 namespace leapp::importing {
 namespace {
 
-// How mjlab writes what every trainer of the same lineage has.
+// The format of mjlab and of other trainers that are derived from it.
 class MjlabReader {
  public:
   MjlabReader(const Fields& fields, const PolicyModel& policy)
@@ -42,14 +42,14 @@ class MjlabReader {
                         deployment_.joints.size(), "one for each of joint_names");
   }
 
-  // The joints that the action drives. Where there are fewer than joints, only the user knows.
+  // The joints that the action drives. If there are fewer than joints, only the user knows them.
   std::vector<std::int64_t> driven_joints() const {
     const auto count = static_cast<std::size_t>(size_of_port(action_));
     if (!fields_.has("action_joint_names") && deployment_.joints.size() == count) {
       return all_of(count);
     }
     const std::vector<std::string> names = fields_.texts(
-        "action_joint_names", "the joints that the action drives, in its order (the action has " +
+        "action_joint_names", "the joints that the action drives, in order (the action has " +
                                   std::to_string(count) + " elements, joint_names " +
                                   std::to_string(deployment_.joints.size()) + ")");
     fields_.check_count("action_joint_names", names.size(), count,
@@ -83,8 +83,8 @@ class MjlabReader {
       if (drive.scale == 0) {
         fields_.fail(Code::kBadKey, "action_scale",
                      "is 0 for '" + deployment_.joints[static_cast<std::size_t>(joints[i])] +
-                         "': the three decimals of the file have lost a small scale; give it "
-                         "(--set action_scale=..)");
+                         "'. The file has three decimals, so a small scale was rounded to 0; give "
+                         "it (--set action_scale=..)");
       }
       deployment_.drives.push_back(drive);
     }
@@ -111,8 +111,8 @@ class MjlabReader {
     deployment_.damping = gains("joint_damping", "the damping of each joint");
     if (deployment_.drives.size() < deployment_.joints.size()) {
       deployment_.notes.push_back(
-          "joint_stiffness and joint_damping list the joints that are driven, in the order of "
-          "joint_names; kp and kd have them by name");
+          "joint_stiffness and joint_damping list the driven joints in the order of joint_names; "
+          "kp and kd list them by name");
     }
   }
 
@@ -149,7 +149,7 @@ class MjlabReader {
     return term;
   }
 
-  // One entry for each term, or nothing where the file does not have the key.
+  // One entry for each term, or none if the file does not have the key.
   std::vector<std::vector<double>> per_term(const char* key, const char* what) const {
     if (!fields_.has(key)) return {};
     std::vector<std::vector<double>> values = fields_.nested(key, what, Bounds::kMayBeInfinite);
@@ -175,8 +175,8 @@ class MjlabReader {
         if (std::abs(scale) > 0 && std::abs(scale) < kInfinity) continue;
         fields_.fail(Code::kBadKey, "observation_terms_scale",
                      "is 0 or infinite for '" + term.name +
-                         "': the three decimals of the file may have lost a small scale; give it "
-                         "(--set observation_terms_scale=..)");
+                         "'. The file has three decimals, so a small scale may have been rounded "
+                         "to 0; give it (--set observation_terms_scale=..)");
       }
       term.scale = scales[i];
       if (term.size == 0 && scales[i].size() > 1) {
@@ -217,7 +217,7 @@ class MjlabReader {
     }
     if (unflattened != 0 && unflattened != with_history) {
       fields_.fail(Code::kBadKey, "observation_terms_flatten_history_dim",
-                   "flattens some histories and not others, which no single observation can hold");
+                   "flattens some histories but not others. One observation cannot contain both");
     }
     deployment_.time_major = unflattened != 0;
   }
@@ -225,24 +225,24 @@ class MjlabReader {
   void say_what_was_assumed() {
     std::vector<std::string>& notes = deployment_.notes;
     notes.push_back(
-        "lists of the file have three decimals: default_joint_pos, joint_stiffness, joint_damping "
-        "and a listed action_scale are exact to 0.0005; --set gives better ones");
+        "lists in the file have three decimals, so default_joint_pos, joint_stiffness, "
+        "joint_damping and a listed action_scale are exact to 0.0005; --set gives exact values");
     notes.push_back(
-        "joint positions are observed relative to default_joint_pos, and targets are "
-        "default_joint_pos + action_scale * action; the file does not say otherwise");
+        "assumed, as the file does not say it: joint positions are relative to default_joint_pos, "
+        "and targets are default_joint_pos + action_scale * action");
     if (!fields_.has("observation_terms_scale")) {
       notes.push_back(
-          "the file has no scales and ranges of observation terms: taken as 1 and none (--set "
-          "observation_terms_scale=.., observation_terms_clip=..)");
+          "the file has no scales and ranges of observation terms, so the scales are 1 and nothing "
+          "is clipped (--set observation_terms_scale=.., observation_terms_clip=..)");
     }
     if (!deployment_.frequency) {
-      notes.push_back("the file does not say how often the policy runs (--set frequency=50)");
+      notes.push_back("the file does not contain the frequency of the policy (--set frequency=50)");
     }
     if (tracks_) {
       notes.push_back(
           "anchor_pos and anchor_quat are those of the robot's body '" +
           deployment_.motion->bodies[static_cast<std::size_t>(deployment_.motion->anchor)] +
-          "' in the frame of the motion: move and turn the world so that both agree at the start");
+          "' in the frame of the motion; align the world frame with it at the start");
     }
   }
 
@@ -256,7 +256,7 @@ class MjlabReader {
 }  // namespace
 
 bool is_mjlab(const Fields& fields) {
-  // Two keys are enough to tell whose it is; what else is missing is then named.
+  // Two keys are enough to recognise the format; other missing keys are then reported.
   const bool more = fields.has("observation_names") || fields.has("joint_stiffness") ||
                     fields.has("default_joint_pos");
   return fields.has("joint_names") && more;

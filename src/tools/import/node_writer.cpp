@@ -43,7 +43,7 @@ NodeWriter::NodeWriter(std::string name, const onnx::Model& like) {
   part_.node.name = std::move(name);
 }
 
-// Inner values begin with a character that no port's does.
+// Names of internal values begin with a character that no port name begins with.
 std::string NodeWriter::fresh() {
   return "%" + std::to_string(count_++);
 }
@@ -74,7 +74,7 @@ void NodeWriter::output(Port port, const std::string& value) {
 }
 
 std::string NodeWriter::floats(const std::vector<double>& values, const Shape& shape) {
-  for (const double value : values) {  // also where several settings were multiplied
+  for (const double value : values) {  // also a product of several settings
     require(std::isinf(value) || is_finite_float(value), Code::kBadKey,
             "the node '" + part_.node.name + "' would have the constant " + std::to_string(value) +
                 ", which a float32 cannot hold");

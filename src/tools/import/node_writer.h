@@ -5,7 +5,7 @@
 //   writer.output({.name = "target", .shape = {1, 12}}, writer.op("Mul", {action, scale}));
 //   Part part = std::move(writer).take();
 //
-// Values are named by text, as in ONNX. All constants are float32 or int64.
+// Values are identified by strings, as in ONNX. All constants are float32 or int64.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace leapp::importing {
 
-/// A node and its model, before either is written to a file.
+/// A node and its model, before they are written to a file.
 struct Part {
   Model node;
   onnx::Model model;
@@ -30,7 +30,7 @@ class NodeWriter {
   /// merged.
   NodeWriter(std::string name, const onnx::Model& like);
 
-  /// Adds a port and returns its value. Throws LP823 where the node has a port of that name.
+  /// Adds a port and returns its value. Throws LP823 if the node already has a port of that name.
   std::string input(Port port);
   void output(Port port, const std::string& value);
 
@@ -40,11 +40,11 @@ class NodeWriter {
   /// Adds one operator of ONNX's own domain with one result.
   std::string op(const std::string& type, std::vector<std::string> inputs,
                  std::vector<onnx::Attribute> attributes = {});
-  /// Adds operators that are needed often.
+  /// Adds frequently used operators.
   std::string reshape(const std::string& value, const Shape& shape);
   std::string concat(const std::vector<std::string>& values, std::int64_t axis);
-  /// Returns the elements of an axis at these places; the value itself where that is all of them in
-  /// order.
+  /// Returns the elements of an axis at these indices; the value itself if these are all elements
+  /// in order.
   std::string gather(const std::string& value, const std::vector<std::int64_t>& places,
                      std::int64_t axis, std::int64_t size);
 

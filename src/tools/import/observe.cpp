@@ -44,7 +44,7 @@ class Observer {
   }
 
  private:
-  // The term's values as [1, size], before anything is done to them.
+  // The values of the term as [1, size], before any processing.
   std::string raw(const Term& term) {
     switch (term.source) {
       case Source::kGiven:
@@ -76,7 +76,7 @@ class Observer {
 
   Int joint_count() const { return static_cast<Int>(deployment_.joints.size()); }
 
-  // An input that several terms may read.
+  // An input that several terms may share.
   std::string shared(const Port& port) {
     const auto [entry, added] = inputs_.try_emplace(port.name);
     if (added) entry->second = writer_.input(port);
@@ -106,7 +106,8 @@ class Observer {
     return robot_rotation_;
   }
 
-  // Row vectors: v in the robot's frame is v R where R rotates from the robot's to the world's.
+  // Row vectors: v in the robot's frame is v R, where R rotates from the robot's frame to the
+  // world's.
   std::string anchor_position() {
     const std::string robot =
         shared(vector_port("anchor_pos", "state/body/position", {"x", "y", "z"}, "m", "world"));
@@ -152,7 +153,7 @@ class Observer {
         "Mul", {value, writer_.floats(term.scale, {1, static_cast<Int>(term.scale.size())})});
   }
 
-  // [1, frames, size]: what the policy sees of the term.
+  // [1, frames, size]: the part of the observation for the term.
   std::string history(const Term& term, const std::string& value) {
     const std::string frame = writer_.reshape(value, {1, 1, term.size});
     const Int length = *std::max_element(term.ages.begin(), term.ages.end()) + 1;
@@ -168,7 +169,7 @@ class Observer {
       now = writer_.op("Where", {has_started(), now, repeated});
     }
     add_state(name, now, Tensor(DType::kFloat32, shape));
-    std::vector<Int> places;  // the oldest frame lies at 0
+    std::vector<Int> places;  // the oldest frame has index 0
     for (const Int age : term.ages) places.push_back(length - 1 - age);
     return writer_.gather(now, places, 1, length);
   }

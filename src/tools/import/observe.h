@@ -1,4 +1,5 @@
-// The node that makes an observation: offsets, the policy's order of joints, clip, scale, history.
+// The node that computes an observation: offsets, the policy's order of joints, clip, scale,
+// history.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace leapp::importing {
 
-/// An output of a node that the same node reads in the next tick, and what it reads at first.
+/// An output of a node that the same node reads in the next tick, with its initial value.
 struct StatePort {
   std::string input;
   std::string output;
@@ -21,7 +22,7 @@ struct ObserveNode {
   std::vector<StatePort> states;
 };
 
-/// Names of the ports that are wired by their name.
+/// Names of the ports that are wired by name.
 inline constexpr const char* kObservation = "observation";
 inline constexpr const char* kLastAction = "last_action";
 inline constexpr const char* kReferencePosition = "reference_joint_pos";
@@ -30,7 +31,7 @@ inline constexpr const char* kReferenceBodies = "reference_body_pos";
 inline constexpr const char* kReferenceRotations = "reference_body_quat";
 
 /// Returns the node. `observation` and `action` are the ports of the policy's model that it feeds
-/// and reads. All sizes of terms are known and fit the observation.
+/// and reads. All sizes of terms must be known and add up to the observation.
 ObserveNode make_observe(const Deployment& deployment, const Port& observation, const Port& action,
                          const onnx::Model& like);
 

@@ -11,16 +11,16 @@
 namespace leapp::importing {
 namespace {
 
-/// The oldest operators that the nodes around a policy are written with.
+/// The oldest opset for the nodes around a policy.
 constexpr std::int64_t kOldestOpset = 13;
-/// More elements than any policy's port has.
+/// A limit above the number of elements of any policy's port.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 28;
 
 Port port_of(const onnx::ValueInfo& info, const std::string& file) {
   const std::string what = file + ": the port " + quote_for_message(info.name);
   const std::optional<DType> dtype = onnx::dtype_of(info.type);
   require(dtype.has_value(), Code::kPolicyMismatch,
-          what + " of the model has an element type that bundles do not have");
+          what + " of the model has an element type that bundles do not support");
   require(info.shape.has_value(), Code::kPolicyMismatch,
           what + " of the model has no shape: export the policy with fixed shapes");
   Port port;
@@ -42,7 +42,7 @@ std::string names_of(const std::vector<Port>& ports) {
   return names;
 }
 
-// Loops and branches read values from around them.
+// Loops and branches also read values from the surrounding graph.
 void add_used(const onnx::Graph& graph, std::unordered_set<std::string>& used);
 
 void add_used(const onnx::Node& node, std::unordered_set<std::string>& used) {
@@ -119,10 +119,10 @@ const Port& observation_of(const PolicyModel& policy) {
   for (const Port& port : policy.inputs) {
     if (!others.contains(port.name)) found.push_back(&port);
   }
-  require(
-      found.size() == 1, Code::kPolicyMismatch,
-      "the model has no input 'obs' and " + std::to_string(found.size()) +
-          " that may be the observation, expected one; its inputs are: " + names_of(policy.inputs));
+  require(found.size() == 1, Code::kPolicyMismatch,
+          "the model has no input 'obs' and " + std::to_string(found.size()) +
+              " that could be the observation, expected one. Its inputs are: " +
+              names_of(policy.inputs));
   return *found[0];
 }
 

@@ -1,5 +1,4 @@
-// The model of a policy: which of its inputs is the observation, which output the action, and what
-// the others are.
+// The model of a policy, with the roles of its inputs and outputs: observation, action, and others.
 #pragma once
 
 #include <filesystem>
@@ -30,17 +29,16 @@ struct PolicyModel {
 };
 
 /// Reads the file and its external weights. An open dimension counts as 1, because a robot runs one
-/// policy. Throws LP617 for a broken file, LP824 for ports that a bundle cannot have.
+/// policy. Throws LP617 for a broken file, and LP824 for unsupported ports.
 PolicyModel read_policy(const std::filesystem::path& path);
 
 /// Returns the ports that a policy of one observation has: "obs", or else the only input that is
-/// neither recurrent nor a clock; "actions", or else the first output. Throws LP824 where there is
-/// no such.
+/// neither recurrent nor a clock; "actions", or else the first output. Throws LP824 if there is
+/// none.
 const Port& observation_of(const PolicyModel& policy);
 const Port& action_of(const PolicyModel& policy);
 
-/// Returns the node that computes these outputs and nothing else, with what they need of the
-/// inputs.
+/// Returns the node that computes only these outputs, with the inputs that they need.
 Part part_of(const PolicyModel& policy, const std::string& name,
              const std::vector<std::string>& outputs);
 

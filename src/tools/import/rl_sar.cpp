@@ -13,7 +13,7 @@
 namespace leapp::importing {
 namespace {
 
-/// The period of rl_sar's "g1_phase", in seconds; its controller has it as a constant.
+/// The period of rl_sar's "g1_phase" in seconds, a constant in its controller.
 constexpr double kG1Period = 0.8;
 
 bool has_observations(const YamlNode& node) {
@@ -58,7 +58,7 @@ class RlSarReader {
   }
 
  private:
-  // The config goes before the robot's base.
+  // The config takes precedence over the robot's base.
   const YamlFields& having(const std::string& key) const {
     return config_.find(key) == nullptr && base_ && base_->find(key) != nullptr ? *base_ : config_;
   }
@@ -73,7 +73,8 @@ class RlSarReader {
     }
     count_ = static_cast<std::size_t>(count);
     if (!has("joint_mapping")) {
-      deployment_.notes.push_back("joint_mapping is missing: joints are taken as the motors");
+      deployment_.notes.push_back(
+          "joint_mapping is missing, so joints are in the order of the motors");
       return all_of(count_);
     }
     const YamlFields& fields = having("joint_mapping");
@@ -133,7 +134,8 @@ class RlSarReader {
     require(static_cast<std::int64_t>(count_) == size_of_port(action), Code::kPolicyMismatch,
             settings_.file() + ": num_of_dofs is " + std::to_string(count_) +
                 ", but the model's output '" + action.name + "' has " +
-                std::to_string(size_of_port(action)) + " elements: these are of another policy");
+                std::to_string(size_of_port(action)) +
+                " elements. The file belongs to a different policy");
     const std::vector<double> scale = per_joint("action_scale", "the scale of the action");
     const auto bound = [&](const char* key, double otherwise) {
       return has(key) ? per_joint(key, "the bound of each element of the action")
@@ -166,7 +168,7 @@ class RlSarReader {
     term.size = known.size;
     term.joints = motors_->joints(all_of(count_));
     if (name == "lin_vel") term.scale = scale_of("lin_vel_scale", 1);
-    if (name.starts_with("ang_vel")) {  // its controller turns all of them into the base's frame
+    if (name.starts_with("ang_vel")) {  // its controller rotates all of them into the base frame
       term.name = "ang_vel";
       term.size = 3;
       term.scale = scale_of("ang_vel_scale", 1);
@@ -174,7 +176,7 @@ class RlSarReader {
     if (name == "gravity_vec") term.name = "projected_gravity";
     if (name == "commands") term.scale = scale_of("commands_scale", 3);
     if (name == "dof_vel") term.scale = scale_of("dof_vel_scale", 1);
-    if (name == "dof_pos") {  // the angle of a wheel means nothing
+    if (name == "dof_pos") {  // the angle of a wheel has no meaning
       term.scale.assign(count_, scale_of("dof_pos_scale", 1)[0]);
       for (std::size_t i = 0; i < count_; ++i) {
         if (wheel_[i]) term.scale[i] = 0;
@@ -183,13 +185,13 @@ class RlSarReader {
     if (name == "g1_phase") {
       if (!deployment_.frequency) {
         settings_.fail(Code::kMissingKey, "frequency",
-                       "is missing, and 'g1_phase' needs it: give base.yaml with dt and "
-                       "decimation, or how often the policy runs (--set frequency=50)");
+                       "is missing, but 'g1_phase' needs it. Give base.yaml with dt and "
+                       "decimation, or the frequency of the policy (--set frequency=50)");
       }
       term.source = Source::kPhase;
       term.size = 2;
       term.period = kG1Period * *deployment_.frequency;
-      term.first_tick = 1;  // its controller counts before it looks
+      term.first_tick = 1;  // its controller increments the counter before it reads it
     }
     return term;
   }
@@ -248,20 +250,21 @@ class RlSarReader {
   void say_rl_sar_notes() {
     std::vector<std::string>& notes = deployment_.notes;
     notes.push_back(
-        "rl_kp, rl_kd and default_dof_pos are in the policy's order, joints of the ports in that "
-        "of the motors; joint_mapping is applied inside");
+        "rl_kp, rl_kd and default_dof_pos are in the policy's order; the ports are in the order of "
+        "the motors. The bundle applies joint_mapping");
     if (deployment_.terms[0].ages.size() > 1) {
-      notes.push_back(std::string("histories are stacked ") +
-                      (deployment_.time_major ? "frame by frame" : "term by term") +
-                      ", in the order of observations_history (0 is the newest), zeros at first");
+      notes.push_back(
+          std::string("histories are stacked ") +
+          (deployment_.time_major ? "frame by frame" : "term by term") +
+          ", in the order of observations_history (0 is the newest), and start as zeros");
     }
     if (!base_) {
       notes.push_back(
-          "there is no base.yaml in the folder above: joints are motor_<number> unless --set "
-          "joint_names=.. names them, by ascending motor");
+          "there is no base.yaml in the parent directory, so the joints are named motor_<number>; "
+          "--set joint_names=.. names them, by ascending motor");
     }
     if (!deployment_.frequency) {
-      notes.push_back("nothing says how often the policy runs (--set frequency=50)");
+      notes.push_back("the files do not contain the frequency of the policy (--set frequency=50)");
     }
   }
 

@@ -7,8 +7,8 @@
 
 namespace leapp::importing {
 
-/// Returns the matrix, [3, 3], of the rotation that a unit quaternion w, x, y, z of shape [1, 4]
-/// stands for: it takes column vectors from the body's frame to the world's.
+/// Returns the [3, 3] rotation matrix of a unit quaternion w, x, y, z of shape [1, 4]. It
+/// transforms column vectors from the body's frame to the world's.
 std::string rotation_of(NodeWriter& writer, const std::string& quaternion);
 
 }  // namespace leapp::importing

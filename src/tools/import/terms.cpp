@@ -15,16 +15,15 @@ constexpr double kMaxTermSize = 1 << 24;
 
 void take_given_sizes(Deployment& deployment, const Fields& fields) {
   const std::vector<double> sizes =
-      fields.numbers(kSizesKey, "how many values each observation term has, in order");
+      fields.numbers(kSizesKey, "the number of values of each observation term, in order");
   fields.check_count(kSizesKey, sizes.size(), deployment.terms.size(),
                      "one for each observation term");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     Term& term = deployment.terms[i];
     if (sizes[i] < 1 || sizes[i] > kMaxTermSize || sizes[i] != std::floor(sizes[i])) {
-      fields.fail(Code::kBadKey, kSizesKey,
-                  "has a size for '" + term.name +
-                      "' that cannot be; expected whole numbers from "
-                      "1");
+      fields.fail(
+          Code::kBadKey, kSizesKey,
+          "has a size for '" + term.name + "' that is not possible; expected whole numbers from 1");
     }
     const auto size = static_cast<std::int64_t>(sizes[i]);
     if (term.size != 0 && term.size != size) {
@@ -45,7 +44,7 @@ std::string layout_of(const std::vector<Term>& terms) {
   return text;
 }
 
-// One size follows from all others.
+// One unknown size follows from all others.
 void deduce_size(Deployment& deployment, const Fields& fields, std::int64_t whole) {
   std::vector<Term*> unknown;
   for (Term& term : deployment.terms) {
@@ -58,23 +57,21 @@ void deduce_size(Deployment& deployment, const Fields& fields, std::int64_t whol
   if (unknown.empty()) return;
   if (unknown.size() > 1) {
     fields.fail(Code::kMissingKey, kSizesKey,
-                "is missing: nothing says how many values '" + unknown[0]->name + "' and '" +
+                "is missing, so the number of values of '" + unknown[0]->name + "' and '" +
                     unknown[1]->name +
-                    "' have; give the size of each observation term, in order "
-                    "(--set " +
+                    "' is unknown. Give the size of each observation term, in order (--set " +
                     kSizesKey + "=3,12,..)");
   }
   const auto frames = static_cast<std::int64_t>(unknown[0]->ages.size());
   require(whole > 0 && whole % frames == 0, Code::kPolicyMismatch,
           fields.file() + ": the observation has " + std::to_string(whole) +
               " values left for the term '" + unknown[0]->name + "' of " + std::to_string(frames) +
-              " frames; the description is of another model, or a term has another size than its "
-              "name says (--set " +
+              " frames. The description belongs to a different model, or a term has an unusual "
+              "size (--set " +
               kSizesKey + "=..)");
   unknown[0]->size = whole / frames;
   deployment.notes.push_back("the size of the term '" + unknown[0]->name + "', " +
-                             std::to_string(unknown[0]->size) +
-                             ", is what the others leave of the observation");
+                             std::to_string(unknown[0]->size) + ", is the rest of the observation");
 }
 
 void check_term(const Term& term, const Fields& fields) {
@@ -104,7 +101,7 @@ std::vector<std::int64_t> oldest_first(const Fields& fields, const std::string& 
                                        double length) {
   if (!(length >= 0) || length > static_cast<double>(kMaxHistory) || length != std::floor(length)) {
     fields.fail(Code::kBadKey, key,
-                "has a length of history that cannot be; expected whole numbers from 0 to " +
+                "has an impossible history length; expected whole numbers from 0 to " +
                     std::to_string(kMaxHistory));
   }
   std::vector<std::int64_t> ages =
@@ -132,16 +129,15 @@ void settle_terms(Deployment& deployment, const Fields& fields, const Port& obse
     whole += term.size * static_cast<std::int64_t>(term.ages.size());
     require(!deployment.time_major || term.ages == deployment.terms[0].ages, Code::kBadKey,
             fields.file() + ": the observation is stacked frame by frame, and '" + term.name +
-                "' has another history than '" + deployment.terms[0].name + "'");
+                "' has a different history than '" + deployment.terms[0].name + "'");
   }
-  require(whole == size_of_port(observation), Code::kPolicyMismatch,
-          fields.file() + ": the observation terms have " + std::to_string(whole) + " values (" +
-              layout_of(deployment.terms) + "), but the model's input '" + observation.name +
-              "' has " + std::to_string(size_of_port(observation)) + ", " +
-              to_string(observation.shape) +
-              ": the description is of another model, or a term has another size than its name "
-              "says (--set " +
-              kSizesKey + "=..)");
+  require(
+      whole == size_of_port(observation), Code::kPolicyMismatch,
+      fields.file() + ": the observation terms have " + std::to_string(whole) + " values (" +
+          layout_of(deployment.terms) + "), but the model's input '" + observation.name + "' has " +
+          std::to_string(size_of_port(observation)) + ", " + to_string(observation.shape) +
+          ". The description belongs to a different model, or a term has an unusual size (--set " +
+          kSizesKey + "=..)");
 }
 
 }  // namespace leapp::importing

@@ -1,4 +1,4 @@
-// Observation terms together: sizes that follow from each other, and the check against the model.
+// The sizes of all observation terms, and their check against the model.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,15 @@
 
 namespace leapp::importing {
 
-/// The key of a setting that gives the size of each term.
+/// The key of the setting with the size of each term.
 inline constexpr const char* kSizesKey = "observation_sizes";
 
-/// Finds the sizes that are not known yet: from the setting, or, where only one is missing, from
-/// what the observation leaves for it. Then checks that the terms fill the observation, that
-/// scales have one value or one for each element, and that the frames make sense. Throws LP822,
-/// LP823 or LP824.
+/// Finds the unknown sizes: from the setting or, if only one is missing, from the rest of the
+/// observation. Then checks that the terms fill the observation, that scales have one value or one
+/// for each element, and that the frames are valid. Throws LP822, LP823 or LP824.
 void settle_terms(Deployment& deployment, const Fields& fields, const Port& observation);
 
-/// Ages of a whole history, the oldest frame first. Throws LP823 for a length that cannot be.
+/// Returns the ages of a whole history, the oldest frame first. Throws LP823 for an invalid length.
 std::vector<std::int64_t> oldest_first(const Fields& fields, const std::string& key, double length);
 
 /// Returns 0, 1, .., count - 1.

@@ -7,7 +7,7 @@
 namespace leapp::importing {
 namespace {
 
-// More than any description of a policy has.
+// A limit above the size of any description of a policy.
 constexpr std::uint64_t kMaxTextBytes = std::uint64_t{4} << 20;
 
 }  // namespace

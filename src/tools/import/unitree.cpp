@@ -50,7 +50,7 @@ class UnitreeReader {
     return map;
   }
 
-  // The trap of this format: gains are by motor, everything else by the policy's joint.
+  // This format has a trap: gains are by motor, everything else by the policy's joint.
   std::vector<double> by_motor(const char* key) const {
     const std::vector<double> values = file_.numbers(key, "by motor of the SDK");
     const auto needed = static_cast<std::size_t>(motors_.motors().back()) + 1;
@@ -58,13 +58,13 @@ class UnitreeReader {
       file_.fail(Code::kBadKey, *file_.find(key),
                  "'" + std::string(key) + "' has " + std::to_string(values.size()) +
                      " values, expected at least " + std::to_string(needed) +
-                     ": it is in the order of the SDK's motors, and joint_ids_map names motor " +
+                     ". It is in the order of the SDK's motors, and joint_ids_map names motor " +
                      std::to_string(needed - 1));
     }
     return motors_.from_motors(values);
   }
 
-  // Returns the numbers of the policy's joints, by default all of them.
+  // Returns the indices of the policy's joints, by default all of them.
   std::vector<std::int64_t> policy_joints(const YamlFields& fields) const {
     if (fields.find("joint_ids") == nullptr) return all_of(motors_.count());
     std::vector<std::int64_t> ids = fields.integers("joint_ids", "joints of the policy");
@@ -72,7 +72,7 @@ class UnitreeReader {
       if (static_cast<std::size_t>(id) >= motors_.count()) {
         fields.fail(Code::kBadKey, *fields.find("joint_ids"),
                     "'" + fields.path_of("joint_ids") + "' has " + std::to_string(id) +
-                        ", and the policy knows " + std::to_string(motors_.count()) + " joints");
+                        ", but the policy supports " + std::to_string(motors_.count()) + " joints");
       }
     }
     return ids;
@@ -86,7 +86,7 @@ class UnitreeReader {
       if (type != "JointPositionAction" && type != "JointVelocityAction") {
         actions.fail(Code::kBadKey, entry.key,
                      "the action term '" + type +
-                         "' is not known; expected JointPositionAction or JointVelocityAction");
+                         "' is unknown; expected JointPositionAction or JointVelocityAction");
       }
       add_drives(actions.mapping(type, "its settings"), type == "JointVelocityAction");
     }
@@ -100,7 +100,8 @@ class UnitreeReader {
             Code::kPolicyMismatch,
             settings_.file() + ": the actions drive " + std::to_string(deployment_.drives.size()) +
                 " joints, but the model's output '" + action.name + "' has " +
-                std::to_string(size_of_port(action)) + " elements: these are of another policy");
+                std::to_string(size_of_port(action)) +
+                " elements. The file belongs to a different policy");
   }
 
   void add_drives(const YamlFields& term, bool velocity) {
@@ -137,7 +138,8 @@ class UnitreeReader {
     return {ends[0], ends[1]};
   }
 
-  // Several inputs of a model have a group of terms each; a policy of one has no groups, or one.
+  // A model with several inputs has a group of terms for each; a policy with one input has no
+  // groups, or one.
   YamlFields observation_terms() const {
     YamlFields observations = file_.mapping("observations", "the observation terms");
     std::vector<std::string> groups;
@@ -151,7 +153,7 @@ class UnitreeReader {
     if (groups.size() > 1) {
       observations.fail(Code::kBadKey, observations.node(),
                         "the observations have several groups ('" + groups[0] + "', '" + groups[1] +
-                            "'): policies of one observation can be imported");
+                            "'), but only policies with one observation can be imported");
     }
     return observations.mapping(groups[0], "the observation terms");
   }
@@ -209,7 +211,7 @@ class UnitreeReader {
     if (params.find("asset_cfg") == nullptr) return all_of(motors_.count());
     const YamlFields asset = params.mapping("asset_cfg", "of the term");
     const YamlNode* ids = asset.find("joint_ids");
-    // Isaac Lab writes "all of them" as a slice.
+    // Isaac Lab writes "all" as a slice.
     if (ids == nullptr || ids->kind != YamlNode::Kind::kSequence) return all_of(motors_.count());
     return policy_joints(asset);
   }
@@ -241,22 +243,22 @@ class UnitreeReader {
   void say_unitree_notes() {
     std::vector<std::string>& notes = deployment_.notes;
     notes.push_back(
-        "stiffness and damping are in the SDK's order of motors, pose, scale and offset in the "
-        "policy's; all ports have the SDK's, and joint_ids_map is applied inside");
-    notes.push_back("numbers of the file have three significant digits");
+        "stiffness and damping are in the SDK's motor order; pose, scale and offset are in the "
+        "policy's order. All ports are in the SDK's order; the bundle applies joint_ids_map");
+    notes.push_back("numbers in the file have three significant digits");
     const bool has_history = std::any_of(deployment_.terms.begin(), deployment_.terms.end(),
                                          [](const Term& term) { return term.ages.size() > 1; });
     if (has_history) {
       notes.push_back(deployment_.time_major
-                          ? "histories are stacked frame by frame (use_gym_history), the oldest "
-                            "first, and start filled with the first frame"
-                          : "histories are stacked term by term, the oldest frame first, and start "
+                          ? "histories are stacked frame by frame (use_gym_history), oldest first, "
+                            "and start filled with the first frame"
+                          : "histories are stacked term by term, oldest frame first, and start "
                             "filled with the first frame");
     }
     if (!settings_.has("joint_names")) {
       notes.push_back(
-          "the file does not name the joints: they are motor_<number> (--set joint_names=.. by "
-          "ascending motor)");
+          "the file does not name the joints, so they are named motor_<number> (--set "
+          "joint_names=.. by ascending motor)");
     }
   }
 

@@ -1,4 +1,4 @@
-// Values of a mapping of a YAML file, with its place in every error.
+// Values of a mapping in a YAML file, with their position in every error.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace leapp::importing {
 
-/// Reads the keys of one mapping, which must outlive it. Errors are LP822 for a key that is
-/// missing, LP823 for a value of the wrong form; they begin "file:line:column:".
+/// Reads the keys of one mapping, which must outlive it. Errors are LP822 for a missing key and
+/// LP823 for an invalid value; they begin with "file:line:column:".
 class YamlFields {
  public:
   /// Creates the fields. `path` names the mapping in errors, "actions.JointPositionAction"; "" is
@@ -26,7 +26,7 @@ class YamlFields {
   const YamlNode& get(const std::string& key, const std::string& what) const;
   YamlFields mapping(const std::string& key, const std::string& what) const;
   std::vector<double> numbers(const std::string& key, const std::string& what) const;
-  /// Returns a list of that many, or one number for all.
+  /// Returns a list of `count` numbers, or one number for all.
   std::vector<double> numbers(const std::string& key, const std::string& what,
                               std::size_t count) const;
   std::vector<std::int64_t> integers(const std::string& key, const std::string& what) const;
@@ -36,7 +36,7 @@ class YamlFields {
 
   std::vector<double> numbers_of(const YamlNode& node, const std::string& what) const;
   [[noreturn]] void fail(Code code, const YamlNode& at, const std::string& what) const;
-  /// "actions.scale".
+  /// Returns the path of a key: "actions.scale".
   std::string path_of(const std::string& key) const;
 
  private:

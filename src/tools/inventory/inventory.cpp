@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 152076 is "152,076".
+// Returns 152076 as "152,076".
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number);
   for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) {
@@ -171,14 +171,14 @@ std::vector<NodeInventory> read_inventory(const std::filesystem::path& yaml) {
   try {
     text = read_file(yaml.parent_path() / "diagnostics.json", kMostBytes);
   } catch (const Error&) {
-    return {};  // a bundle may come without it
+    return {};  // a bundle may have no such file
   }
   const Json json = parse_json(text);
   std::vector<NodeInventory> nodes;
   try {
     for (const Json& each : json.at("inventory")) nodes.push_back(node_in(each));
   } catch (const Json::exception&) {
-    return {};  // another version's, or not ours
+    return {};  // written by another version or program
   }
   return nodes;
 }

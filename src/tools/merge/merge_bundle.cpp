@@ -20,7 +20,7 @@ std::string merged_name(const std::string& port) {
   return ref.node + "." + ref.port;
 }
 
-// All nodes as one step, or an Error that names what stands in the way.
+// All nodes as one step. Throws an Error with the reason if that is not possible.
 std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOptions& options) {
   require(!Wiring(bundle).has_schedule(), Code::kNotMerged,
           "the bundle has a schedule (pipeline.schedule), and one model runs as a whole in every "
@@ -44,7 +44,7 @@ std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOpti
   return steps[0];
 }
 
-// The step of all nodes. Its ports are called "node/port", also those of a single node.
+// The step of all nodes. Its ports are named "node/port", also those of a single node.
 PlannedStep whole_step(const Bundle& bundle, const Plan& plan) {
   PlannedStep step = plan.steps[0];
   if (step.models.size() > 1) return step;
@@ -55,16 +55,17 @@ PlannedStep whole_step(const Bundle& bundle, const Plan& plan) {
   return step;
 }
 
-// The new bundle would take the place of the one it is made from.
+// The new bundle would replace the one that it is made from.
 void check_target(const Bundle& bundle, const std::filesystem::path& target) {
-  std::error_code ignored;  // a target that is not there yet
+  std::error_code ignored;  // a target that does not exist yet
   const auto folder = std::filesystem::absolute(bundle.file, ignored).parent_path();
   require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot merge " + bundle.file.string() + " into " + target.string() +
-              ", the folder it lies in: it would be overwritten; name another folder");
+              ", the directory that contains it, because it would be overwritten. Choose a "
+              "different directory");
 }
 
-// The port as the merged node has it: another name, the same meaning.
+// The port of the merged node: a different name, the same semantics.
 Port merged_port(const Port& original, const std::string& name) {
   Port port = original;
   port.name = merged_name(name);
@@ -98,7 +99,7 @@ class BundleMerger {
     copy_ports(bundle.pipeline.outputs, merged_.pipeline.outputs);
   }
 
-  // Writes everything into `folder`.
+  // Writes everything to `folder`.
   Bundle write(onnx::Model model, const TensorMap& initial_values,
                const std::filesystem::path& folder) {
     std::unordered_map<std::string, std::string> names;

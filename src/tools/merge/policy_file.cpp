@@ -10,11 +10,11 @@
 namespace leapp {
 namespace {
 
-/// Number of times the bundle is run to find out what its action means.
+/// Number of runs of the bundle that measure the meaning of its action.
 constexpr std::uint32_t kPolicyRuns = 8;
 
 [[noreturn]] void fail_policy(const std::string& what) {
-  throw Error(Code::kNotDescribable, "the bundle cannot be written as such a policy: " + what);
+  throw Error(Code::kNotDescribable, "the bundle cannot be written as a policy file: " + what);
 }
 
 // The names along the last dimension, or none.
@@ -33,7 +33,7 @@ std::string short_name(const Port& port) {
   return port.name.substr(port.name.rfind('.') + 1);
 }
 
-// The words of such controllers, or else the port's own.
+// The term names of such controllers, or else the port's own name.
 std::string term_name(const Port& port) {
   static const std::map<std::string, std::string> kTerms = {
       {"state/joint/position", "joint_pos"},
@@ -45,7 +45,7 @@ std::string term_name(const Port& port) {
   return found != kTerms.end() ? found->second : short_name(port);
 }
 
-// The only output of that kind that the controller gets.
+// The only output of that kind, which the controller reads.
 const Port& only_output(const Model& node, const std::string& kind) {
   const Port* found = nullptr;
   for (const Port& port : node.outputs) {
@@ -55,12 +55,12 @@ const Port& only_output(const Model& node, const std::string& kind) {
   }
   if (found == nullptr) {
     fail_policy("it has no output of the kind '" + kind +
-                "'; give its outputs their kinds with TensorSemantics when it is exported");
+                "'; export it with TensorSemantics that give each output a kind");
   }
   return *found;
 }
 
-// A controller keeps the last action for a policy, and nothing else.
+// The only state that a controller keeps for a policy is the last action.
 const Port* fed_back_action(const Bundle& bundle) {
   const std::vector<Wire>& wires = bundle.pipeline.feedback_flow;
   if (wires.empty()) return nullptr;
@@ -68,7 +68,7 @@ const Port* fed_back_action(const Bundle& bundle) {
   for (const Wire& wire : wires) {
     if (wire.source != wires[0].source || wire.targets.size() != 1) {
       fail_policy("it has state in addition to one last action ('" + wires[0].source.port +
-                  "' and '" + wire.source.port + "'), which such a controller does not keep");
+                  "' and '" + wire.source.port + "'), which those controllers do not support");
     }
   }
   return &action;
@@ -82,7 +82,7 @@ std::vector<double> values_of(const Tensor& tensor) {
 void check_float(const Port& port) {
   if (port.dtype != DType::kFloat32) {
     fail_policy("'" + port.name + "' is " + std::string(name_of(port.dtype)) +
-                ", and an observation is float32");
+                ", but an observation must be float32");
   }
 }
 
@@ -92,7 +92,7 @@ void check_joints(const Port& port, const std::vector<std::string>& joints) {
               "' does not have the joints of the targets, named and in the same order");
 }
 
-// One run: the action and the target, element by element.
+// One run: the action and the target, by element.
 struct PolicyRun {
   std::vector<double> action;
   std::vector<double> target;
@@ -110,8 +110,9 @@ double fitted_scale(const std::vector<PolicyRun>& runs, std::size_t joint, doubl
   for (const PolicyRun& run : runs) {
     const double expected = offset + scale * run.action[joint];
     if (is_close(run.target[joint], expected, kFitted)) continue;
-    fail_policy("its target for '" + name +
-                "' is not default_pose + scale * action, which is all such a controller computes");
+    fail_policy(
+        "its target for '" + name +
+        "' is not default_pose + scale * action, the only formula that those controllers compute");
   }
   return scale;
 }
@@ -133,7 +134,7 @@ PolicyFile describe_policy(const Bundle& bundle) {
     const auto found = pose.find(joint);
     if (found == pose.end()) {
       fail_policy("pipeline.configs.default_pose does not have '" + joint +
-                  "'; give GraphConfigs(default_pose=..) when it is exported");
+                  "'; export it with GraphConfigs(default_pose=..)");
     }
     policy.default_position.push_back(found->second);
   }
@@ -172,8 +173,8 @@ void measure_policy(PolicyFile& policy, const Bundle& bundle, InferenceManager& 
       run.action = values_of(manager.state().at(to_string(feedback[0].targets[0])));
     }
     if (run.action.size() != policy.joints.size()) {
-      fail_policy("what it feeds back has " + std::to_string(run.action.size()) +
-                  " elements, and it drives " + std::to_string(policy.joints.size()) + " joints");
+      fail_policy("its feedback has " + std::to_string(run.action.size()) +
+                  " elements, but it drives " + std::to_string(policy.joints.size()) + " joints");
     }
     if (seed > 0 && (read(kp) != policy.stiffness || read(kd) != policy.damping)) {
       fail_policy("its gains change from tick to tick");

@@ -1,4 +1,4 @@
-// A bundle as the description that controllers of mjlab and BeyondMimic read.
+// Describes a bundle in the metadata that controllers of mjlab and BeyondMimic read.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace leapp {
 
-/// One part of such a controller's observation, and the input of the bundle that it becomes.
+/// One part of such a controller's observation, and the corresponding input of the bundle.
 struct PolicyTerm {
   std::string name;
   const Port* port = nullptr;
-  bool offset_from_base = false;  ///< to the default pose
+  bool offset_from_base = false;  ///< relative to the default pose
   bool command = false;
 };
 
@@ -26,7 +26,7 @@ struct PolicyFile {
   std::vector<double> scale;  ///< target = default position + scale * action
   std::vector<PolicyTerm> terms;
   const Port* target = nullptr;
-  const Port* action = nullptr;  ///< the output that is fed back; null: the target stands for it
+  const Port* action = nullptr;  ///< the output that is fed back; null: computed from the target
 };
 
 /// Returns everything except the scale and the gains, from the bundle's metadata. Throws LP825.

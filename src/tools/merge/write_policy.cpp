@@ -60,7 +60,7 @@ Port float_port(const std::string& name, const Shape& shape) {
   return port;
 }
 
-// One observation as the inputs of the bundle.
+// Splits one observation into the inputs of the bundle.
 importing::Part split_observation(const PolicyFile& policy, const onnx::Model& like) {
   std::int64_t whole = 0;
   for (const PolicyTerm& term : policy.terms) {
@@ -84,7 +84,8 @@ importing::Part split_observation(const PolicyFile& policy, const onnx::Model& l
   return std::move(writer).take();
 }
 
-// What is fed back is the action; without it, how far the target is from the default pose.
+// The feedback is the action or, without an action, the distance of the target from the default
+// pose.
 importing::Part join_action(const PolicyFile& policy, const onnx::Model& like) {
   const Port& source = policy.action != nullptr ? *policy.action : *policy.target;
   const auto joints = static_cast<std::int64_t>(policy.joints.size());
@@ -127,7 +128,7 @@ void write_policy(const std::filesystem::path& yaml, const std::filesystem::path
       whole, {{&split.node, &split.model}, {&node, &model}, {&join.node, &join.model}}, signature);
   rename_values(merged.graph, {{signature.inputs[0].name, "obs"},
                                {signature.outputs[0].name, "actions"},
-                               {"obs", "%inner obs"},  // where a model uses these names inside
+                               {"obs", "%inner obs"},  // if a model uses these names internally
                                {"actions", "%inner actions"}});
   merged.metadata = metadata_of(policy, node.name);
   onnx::write_model(merged, file);

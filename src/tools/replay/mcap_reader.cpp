@@ -6,7 +6,8 @@
 namespace leapp {
 namespace {
 
-/// Takes numbers and texts off the front of a record; `good` is false once there was too little.
+/// Reads numbers and strings from the front of a record; `good` is false after reading beyond its
+/// end.
 struct McapCursor {
   std::string_view rest;
   bool good = true;
@@ -53,7 +54,7 @@ void McapReader::read(const OnMessage& on_message) {
     const int opcode = static_cast<unsigned char>(head[0]);
     const auto length = McapCursor{std::string_view(head).substr(1)}.number<std::uint64_t>();
     if (length > kMostRecordBytes) fail("a record has " + std::to_string(length) + " bytes");
-    if (length > file_.size()) return;  // the file was cut short; do not ask for so much memory
+    if (length > file_.size()) return;  // the file is truncated; avoids a large allocation
     content.resize(static_cast<std::size_t>(length));
     if (file_.read(content) < content.size()) return;
     if (opcode == mcap::kDataEnd || opcode == mcap::kFooter) return;  // an index follows
@@ -69,7 +70,7 @@ void McapReader::read_record(int opcode, std::string_view content, const OnMessa
   const auto channel = channels_.find(cursor.number<std::uint16_t>());
   cursor.bytes(sizeof(std::uint32_t));  // sequence
   const auto time = cursor.number<std::uint64_t>();
-  cursor.bytes(sizeof(std::uint64_t));  // when it was published
+  cursor.bytes(sizeof(std::uint64_t));  // time of publication
   if (!cursor.good || channel == channels_.end()) fail("a message belongs to no channel");
   on_message(channel->second, time, cursor.rest);
 }
@@ -80,7 +81,7 @@ void McapReader::read_chunk(std::string_view content, const OnMessage& on_messag
   const std::string_view compression = cursor.text();
   if (!compression.empty()) {
     fail("its chunks are compressed with " + std::string(compression) +
-         "; `mcap compress --compression none` undoes it");
+         "; remove it with `mcap compress --compression none`");
   }
   McapCursor records{cursor.bytes(cursor.number<std::uint64_t>())};
   while (records.good && !records.rest.empty()) {
@@ -88,7 +89,7 @@ void McapReader::read_chunk(std::string_view content, const OnMessage& on_messag
     const std::string_view record = records.bytes(records.number<std::uint64_t>());
     if (records.good && opcode != mcap::kChunk) read_record(opcode, record, on_message);
   }
-  if (!cursor.good || !records.good) fail("a chunk is shorter than it says");
+  if (!cursor.good || !records.good) fail("a chunk is shorter than its header declares");
 }
 
 void McapReader::read_channel(std::string_view content) {
@@ -103,7 +104,7 @@ void McapReader::read_channel(std::string_view content) {
     const std::string_view key = pairs.text();
     channel.metadata[std::string(key)] = pairs.text();
   }
-  if (!cursor.good || !pairs.good) fail("a channel is shorter than it says");
+  if (!cursor.good || !pairs.good) fail("a channel is shorter than its header declares");
   channels_[id] = std::move(channel);
 }
 

@@ -14,22 +14,22 @@ namespace leapp {
 
 struct McapChannel {
   std::string topic;
-  std::string encoding;  ///< of its messages: "json"
+  std::string encoding;  ///< format of its messages: "json"
   std::map<std::string, std::string> metadata;
 };
 
 class McapReader {
  public:
-  /// `time` is when the message was written down, in nanoseconds since 1970.
+  /// `time` is the log time of the message, in nanoseconds since 1970.
   using OnMessage =
       std::function<void(const McapChannel&, std::uint64_t time, std::string_view data)>;
 
-  /// Throws Error: LP655 if this is not an MCAP file, and as InputFile does.
+  /// Throws Error: LP655 if this is not an MCAP file, and the errors of InputFile.
   explicit McapReader(const std::filesystem::path& file);
 
-  /// Calls back for each message. A file that ends in the middle of a record, as after a crash, is
-  /// read up to there. Throws Error (LP655) for chunks that are compressed and for lengths that
-  /// cannot be.
+  /// Calls back for each message. A file that is truncated in a record, for example after a crash,
+  /// is read up to that point. Throws Error (LP655) for compressed chunks and for impossible
+  /// lengths.
   void read(const OnMessage& on_message);
 
  private:

@@ -26,8 +26,8 @@ Values to_values(const nlohmann::ordered_json& json) {
   return values;
 }
 
-/// Returns the elements of a float32 or float64 tensor as a recording has them: NaN stands for NaN
-/// and both infinities.
+/// Returns the elements of a float32 or float64 tensor as in a recording: NaN represents NaN and
+/// both infinities.
 Values to_values(const ConstTensorView& view) {
   Values values(static_cast<std::size_t>(element_count(view.shape)));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -79,9 +79,9 @@ class Replayer {
     });
     if (report_.ticks == 0) {
       fail(options_.policy.empty()
-               ? "it holds no tick of this bundle's ports; a supervisor's recording needs the name "
-                 "of a policy"
-               : "it holds no tick of a policy " + quote_for_message(options_.policy));
+               ? "it contains no tick of this bundle's ports. For a recording of a supervisor, "
+                 "give the name of a policy"
+               : "it contains no tick of a policy " + quote_for_message(options_.policy));
     }
     return report_;
   }
@@ -96,7 +96,7 @@ class Replayer {
     return policy == channel.metadata.end() ? std::string() : policy->second;
   }
 
-  /// Returns whether a supervisor switched to the policy.
+  /// Returns whether a supervisor switched to the policy during the recording.
   bool begins(const nlohmann::ordered_json& message) const {
     return message.value("event", nlohmann::ordered_json()) == "switched" &&
            message.value("policy", nlohmann::ordered_json()) == options_.policy;
@@ -108,8 +108,7 @@ class Replayer {
     outputs_.clear();
   }
 
-  /// Adds a value. A tick is complete when all of its inputs and outputs are there: outputs come
-  /// last.
+  /// Adds a value. A tick is complete when it has all inputs and outputs; outputs come last.
   void take(const std::string& port, bool input, const nlohmann::ordered_json& message) {
     if (!message.contains("tick") || !message["tick"].is_number_unsigned() ||
         !message.contains("values")) {
@@ -121,7 +120,7 @@ class Replayer {
     }
     const auto tick = message["tick"].get<std::uint64_t>();
     if (tick != tick_ && (!inputs_.empty() || !outputs_.empty())) {
-      fail("tick " + std::to_string(tick_) + " has not all of its values: the writer was too slow");
+      fail("tick " + std::to_string(tick_) + " is incomplete, because the recorder was too slow");
     }
     tick_ = tick;
     (input ? inputs_ : outputs_)[port] = to_values(message["values"]);
@@ -149,7 +148,7 @@ class Replayer {
     const Port& port = *manager_.bundle().find_input(*parse_port_ref(name));
     const bool is_float = port.dtype == DType::kFloat32 || port.dtype == DType::kFloat64;
     if (!is_float || static_cast<std::int64_t>(values.size()) != element_count(port.shape)) {
-      fail(name + " has " + std::to_string(values.size()) + " values, the bundle wants " +
+      fail(name + " has " + std::to_string(values.size()) + " values, but the bundle needs " +
            std::string(name_of(port.dtype)) + " " + to_string(port.shape));
     }
     return to_tensor(port, values);

@@ -1,4 +1,4 @@
-// The parts of the page, out of the files in src/tools/view/page (cmake/LeappEmbed.cmake).
+// The parts of the page, embedded from the files in src/tools/view/page (cmake/LeappEmbed.cmake).
 #pragma once
 
 #include <string_view>

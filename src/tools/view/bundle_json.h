@@ -1,4 +1,4 @@
-// Parts of a bundle as JSON, under the names that its YAML has for them.
+// Parts of a bundle as JSON, with the names of its YAML.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Limits of what the page lists; anything beyond them is only counted.
+// Limits for the lists on the page; further elements are only counted.
 constexpr std::size_t kMostOperators = 4000;
 constexpr std::size_t kMostWeights = 2000;
 constexpr std::size_t kMostCode = 200'000;
@@ -148,7 +148,7 @@ Json robot_json(const Bundle& bundle, const std::filesystem::path& file) {
           {"remarks", binding.remarks}};
 }
 
-// Why the files are not those that were exported, or nothing.
+// Returns why the files differ from the export, or nothing.
 Json integrity_json(const Bundle& bundle, const BundleOptions& options) {
   try {
     verify_files(bundle, options);

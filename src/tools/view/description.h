@@ -1,4 +1,4 @@
-// A bundle as the JSON that the page is made of.
+// A bundle as the JSON data of the page.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace leapp::view {
 
-/// Returns the whole page's data; view.h has what it may throw.
+/// Returns the whole page's data; view.h documents its errors.
 nlohmann::ordered_json describe(const Bundle& bundle, const ViewOptions& options);
 
 }  // namespace leapp::view

@@ -27,7 +27,7 @@ std::string type_of(const ConstTensorView& tensor) {
   return std::string(name_of(tensor.dtype)) + " " + to_string(tensor.shape);
 }
 
-// The elements that differ most, or nothing when all are equal (NaN equals NaN).
+// The elements that differ most, or nothing if all are equal (NaN equals NaN).
 std::optional<WorstElement> worst_of(const ConstTensorView& before, const ConstTensorView& after) {
   const Comparison comparison = compare(before, after, kExact);
   if (comparison.passed()) return std::nullopt;
@@ -109,7 +109,7 @@ class Differ {
     }
   }
 
-  // Key by key: a changed limit is not a changed port.
+  // Compares key by key, so that a changed limit is not reported as a changed port.
   void compare_semantics(const std::string& where, const Port& before, const Port& after) {
     const auto keys = [](const Port& port) {
       nlohmann::ordered_json all = view::to_json(port);
@@ -214,7 +214,7 @@ class Differ {
     if (operators(former) != operators(latter)) {
       const std::string now = std::to_string(latter.operators.size()) + " operators";
       add(DiffKind::kNode, after.name + ": its operators", count,
-          now == count ? count + ", other ones" : now);
+          now == count ? count + ", different ones" : now);
     }
     if (former.code != latter.code) {
       add(DiffKind::kNode, after.name + ": its code", std::to_string(former.code.size()) + " bytes",

@@ -51,7 +51,9 @@ Distribution distribution_of(const ConstTensorView& tensor) {
       found.min = finite == 0 ? number : std::min(found.min, number);
       found.max = finite == 0 ? number : std::max(found.max, number);
       ++finite;
-      const double step = number - found.mean;  // Welford's: does not lose a small deviation
+      const double step =
+          number -
+          found.mean;  // Welford's algorithm, which keeps the precision of a small deviation
       found.mean += step / static_cast<double>(finite);
       squares += step * (number - found.mean);
       if (number == 0) ++found.zero;

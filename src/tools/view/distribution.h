@@ -21,10 +21,10 @@ struct Distribution {
   double max = 0;
   double mean = 0;
   double deviation = 0;
-  std::array<std::uint64_t, kBins> bins = {};  ///< equal parts of min to max
+  std::array<std::uint64_t, kBins> bins = {};  ///< bins of equal width from min to max
 };
 
-/// Returns the elements need not be aligned.
+/// Computes the distribution. The elements need not be aligned.
 Distribution distribution_of(const ConstTensorView& tensor);
 
 /// Returns element `index` as a number; complex ones by their magnitude.

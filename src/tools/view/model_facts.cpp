@@ -11,8 +11,8 @@
 namespace leapp::view {
 namespace {
 
-// Limit of external weights that are read for their histograms; more would not fit in the memory of
-// every desktop.
+// Limit of external weights that are read for their histograms; more would not fit into the memory
+// of every desktop.
 constexpr std::uint64_t kMostExternalBytes = std::uint64_t{2} << 30;
 
 std::string property(const onnx::Properties& properties, std::string_view key) {
@@ -60,7 +60,7 @@ void read_onnx(const FileBytes& file, const BundleOptions& options, ModelFacts& 
     const std::filesystem::path folder = file.path().parent_path();
     try {
       for (const std::string& path : onnx::external_locations(*model)) {
-        resolve_file(folder, path, options);  // also through a link nothing leaves the folder
+        resolve_file(folder, path, options);  // does not leave the directory, also through a link
       }
       onnx::load_external_data(*model, folder);
     } catch (const Error& error) {
@@ -80,7 +80,7 @@ bool ends_with(const std::string& text, std::string_view end) {
   return std::string_view(text).ends_with(end);
 }
 
-// An entry of an archive by its path in it, whatever the archive calls its one folder.
+// Finds an entry of an archive by its path inside the archive's top directory, whatever its name.
 const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::string& path) {
   for (const ZipEntry& entry : entries) {
     if (ends_with(entry.name, "/" + path)) return &entry;
@@ -103,7 +103,7 @@ void add_script_weights(const std::vector<ZipEntry>& entries, ModelFacts& facts)
   }
 }
 
-// The operators of a program of torch.export, which is JSON in its archive.
+// The operators of a torch.export program, which is JSON in its archive.
 void add_program_operators(std::string_view text, ModelFacts& facts) {
   const nlohmann::ordered_json json = parse_json(text);
   const nlohmann::ordered_json::json_pointer nodes("/graph_module/graph/nodes");
@@ -134,7 +134,7 @@ void read_archive(const FileBytes& file, ModelFacts& facts) {
   add_script_weights(*entries, facts);
 }
 
-// A C++ source, without the kernels that stand before the model.
+// A C++ source, without the kernels in front of the model.
 void read_source(const FileBytes& file, ModelFacts& facts) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
@@ -148,7 +148,7 @@ ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
                       const BundleOptions& options) {
   ModelFacts facts;
   if (!model.file) {
-    facts.remarks.emplace_back("this node has no model: it is described, but cannot run");
+    facts.remarks.emplace_back("this node has no model, so it cannot run");
     return facts;
   }
   try {

@@ -1,4 +1,4 @@
-// Numbers for a page: seven digits say what a float is and keep the page small.
+// Numbers for a page. Seven digits identify a float and keep the page small.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Puts the page together: its parts are the files of src/tools/view/page, compiled in as text.
+// Assembles the page from the files of src/tools/view/page, which are embedded as text.
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-// As a content security policy names a script: the base64 of its SHA256.
+// Returns the base64 of a script's SHA256, as in a content security policy.
 std::string script_hash(std::string_view script) {
   Digest digest(Digest::Kind::kSha256);
   digest.update(script);
@@ -35,8 +35,8 @@ void replace(std::string& text, std::string_view placeholder, std::string_view v
   text.replace(at, placeholder.size(), value);
 }
 
-// In ASCII, and without the one character by which a script could end: what the bundle holds is
-// data of the page, whatever it says.
+// In ASCII, and without the character that could end a script, so that the content of a bundle is
+// only data of the page.
 std::string inline_json(const nlohmann::ordered_json& json) {
   std::string text = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {

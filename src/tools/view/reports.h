@@ -8,7 +8,7 @@
 
 namespace leapp::view {
 
-/// Returns validation.json if it is next to the bundle and belongs to it (B34); else null.
+/// Returns validation.json if it is next to the bundle and belongs to it (B34); otherwise null.
 nlohmann::ordered_json validation_report(const Bundle& bundle);
 
 /// Reads a report of `leapp bench --json`; returns null for an empty path. Throws Error: kNotFound,

@@ -1,5 +1,5 @@
-// The tensors of a TorchScript archive by name, read without libtorch and without running anything:
-// the pickle that lists them is parsed as data.
+// The tensors of a TorchScript archive by name, read without libtorch and without running code: the
+// pickle that lists them is parsed as data.
 #pragma once
 
 #include <string>

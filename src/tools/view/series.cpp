@@ -18,7 +18,7 @@ namespace {
 
 using SeriesJson = nlohmann::ordered_json;
 
-// A plot with more lines is unreadable, and a screen has no pixels for more ticks.
+// A plot with more lines is unreadable, and a screen has too few pixels for more ticks.
 constexpr std::size_t kMostLines = 32;
 constexpr std::size_t kMostTicks = 600;
 
@@ -69,7 +69,7 @@ std::vector<double> elements_of(const ConstTensorView& tensor) {
   return values;
 }
 
-// "values" of a message: a list, or an object with a number for each element.
+// The "values" of a message: a list, or an object with a number for each element.
 std::vector<double> recorded_values(const SeriesJson& message) {
   std::vector<double> values;
   const auto found = message.find("values");
@@ -86,7 +86,7 @@ SeriesJson ports_json(const AllSeries& all) {
   return ports;
 }
 
-// Of times between ticks, in milliseconds.
+// The times between ticks, in milliseconds.
 SeriesJson period_json(std::vector<double> gaps) {
   if (gaps.empty()) return nullptr;
   std::sort(gaps.begin(), gaps.end());
@@ -103,7 +103,7 @@ SeriesJson period_json(std::vector<double> gaps) {
           {"max_ms", at(1)}};
 }
 
-// Collects what a recording says.
+// Collects the values and events of a recording.
 class RecordingReader {
  public:
   RecordingReader(const Bundle& bundle, const std::string& policy)

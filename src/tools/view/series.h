@@ -1,4 +1,4 @@
-// Values of ports tick by tick, in a form that the page can plot: from golden traces of the bundle
+// Values of ports by tick, in a form that the page can plot: from the golden traces of the bundle
 // or from a controller's recording.
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace leapp::view {
 
 /// {"ticks": n, "rtol": .., "atol": .., "ports": {"inputs/policy/obs": {"elements": n, "ticks":
-/// [..], "values": [[..], ..]}}}. Of a port with many elements each tick has the least, the mean
-/// and the greatest value ("range": true); of many ticks some are left out ("every": n). Null when
-/// the bundle has no golden traces; {"remark": ".."} when they cannot be read.
+/// [..], "values": [[..], ..]}}}. For a port with many elements, each tick has the minimum, the
+/// mean and the maximum ("range": true). If there are many ticks, some are left out ("every": n).
+/// Null if the bundle has no golden traces; {"remark": ".."} if they cannot be read.
 nlohmann::ordered_json golden_series(const Bundle& bundle, const BundleOptions& options);
 
-/// Does the same for a recording, with "period": how long the ticks of the loop were apart, and
-/// "events": what the controller did, counted. The recording of a supervisor has the ports of
-/// several policies; those of `policy` are read. Throws Error (LP655).
+/// Returns the same for a recording, with "period", the times between the ticks of the loop, and
+/// "events", the counted interventions. For a recording of a supervisor, reads the ports of
+/// `policy`. Throws Error (LP655).
 nlohmann::ordered_json recorded_series(const std::filesystem::path& recording, const Bundle& bundle,
                                        const std::string& policy = {});
 

@@ -16,7 +16,7 @@ constexpr std::size_t kEntryBytes = 46;
 constexpr std::size_t kLocalBytes = 30;
 constexpr std::size_t kMostComment = 65535;
 
-// A little-endian number; 0 where there are no bytes, which no signature is.
+// Reads a little-endian number. Returns 0 past the end, which is not a valid signature.
 std::uint64_t number(std::string_view bytes, std::size_t at, std::size_t width) {
   if (at > bytes.size() || bytes.size() - at < width) return 0;
   std::uint64_t value = 0;

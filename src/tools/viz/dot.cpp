@@ -1,5 +1,5 @@
-// Writes the DOT text. Identifiers are numbers ("n3", "i0"), so that names only ever appear as
-// labels, where they are escaped.
+// Writes the DOT text. Identifiers are numbers ("n3", "i0"), so names appear only in labels, where
+// they are escaped.
 #include <string_view>
 #include <unordered_map>
 #include <variant>
@@ -19,7 +19,7 @@ constexpr const char* kFeedback = "#C0392B";
 constexpr const char* kInput = "#1E7F4F";
 constexpr const char* kOutput = "#B9640B";
 
-/// Escapes text inside a label; long text is cut.
+/// Escapes text inside a label; truncates long text.
 std::string escape(std::string_view text) {
   constexpr std::size_t kMaxCharacters = 48;
   std::string escaped;
@@ -42,7 +42,7 @@ std::string escape(std::string_view text) {
         break;
       case ' ':
         escaped += "&#160;";
-        break;  // a label of plain spaces would be empty
+        break;  // a label with only spaces would be empty
       default:
         escaped += text.substr(start, offset - start);
     }
@@ -102,9 +102,9 @@ class DotWriter {
   void line(const std::string& statement) { text_ += "  " + statement + ";\n"; }
 
   void write_defaults() {
-    // Most of what a picture takes is packing its pixels: hence no more of them than a screen has.
-    // The limits matter to large pictures only: a bitmap of some 4000 pixels, and a layout that
-    // stops improving before it takes minutes.
+    // Compressing the pixels takes most of the time, so the bitmap has about the resolution of a
+    // screen, at most about 4000 pixels. The limits of the layout matter only for large pictures,
+    // which would otherwise take minutes.
     line(
         "graph [rankdir=LR, bgcolor=\"white\", pad=0.3, nodesep=0.3, ranksep=0.9, dpi=96, "
         "size=\"40,40\", splines=spline, charset=\"UTF-8\", "
@@ -178,7 +178,7 @@ class DotWriter {
            (side == 'i' ? ":w" : ":e");
   }
 
-  /// Writes the pipeline's own inputs or outputs, each a box wired to its port.
+  /// Writes the pipeline's own inputs or outputs, each as a box connected to its port.
   void write_graph_ports(const std::string& prefix, const std::vector<NodePorts>& nodes, char side,
                          const char* color, const char* fill) {
     std::size_t index = 0;
@@ -212,7 +212,7 @@ class DotWriter {
     }
   }
 
-  /// Writes a wire to an earlier node in reverse: the layout then makes room for it.
+  /// Writes a wire to an earlier node in reverse direction, so that the layout leaves space for it.
   void write_feedback(const std::string& from, const std::string& to, bool backwards) {
     const std::string style = "style=dashed, color=\"" + std::string(kFeedback) + "\"]";
     line(backwards ? to + " -> " + from + " [dir=back, " + style

@@ -16,7 +16,7 @@ void check_size(const Bundle& bundle) {
   }
   require(bundle.models.size() <= kMaxDrawnModels && wires <= kMaxDrawnWires, Code::kWrongValue,
           "this bundle has " + std::to_string(bundle.models.size()) + " nodes and " +
-              std::to_string(wires) + " wires; pictures are drawn up to " +
+              std::to_string(wires) + " wires; the limit for pictures is " +
               std::to_string(kMaxDrawnModels) + " nodes and " + std::to_string(kMaxDrawnWires) +
               " wires");
 }
@@ -40,7 +40,7 @@ void draw(const Bundle& bundle, const std::filesystem::path& path, const std::st
 }
 
 void preload_graphviz() {
-  // Text of every kind, so that each font is looked up.
+  // Text in every style, so that each font is looked up.
   Port port;
   port.name = "port";
   port.semantics.kind = "kind";

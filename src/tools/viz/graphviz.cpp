@@ -11,7 +11,7 @@
 namespace leapp::viz {
 namespace {
 
-// Graphviz's own types are only ever passed by pointer.
+// Graphviz's own types are only passed by pointer.
 struct Context;
 struct Graph;
 
@@ -20,13 +20,14 @@ struct Library {
   Context* (*gvContext)();
   int (*gvLayout)(Context*, Graph*, const char* engine);
   int (*gvFreeLayout)(Context*, Graph*);
-  // Up to version 9 the length is an unsigned int; a zeroed size_t serves both on little endian.
+  // Up to version 9 the length is an unsigned int; a zeroed size_t works for both on little-endian
+  // machines.
   int (*gvRenderData)(Context*, Graph*, const char* format, char** result, std::size_t* length);
   void (*gvFreeRenderData)(char*);
   Graph* (*agmemread)(const char* text);
   int (*agclose)(Graph*);
   int (*(*agseterrf)(int (*)(char*)))(char*);
-  // One for all pictures, never freed: Graphviz's font code keeps pointers into it.
+  // One context for all pictures, never freed, because Graphviz's font code keeps pointers into it.
   Context* context;
 };
 
@@ -59,16 +60,17 @@ const Library& library() {
     find(handle, "agclose", functions.agclose);
     find(handle, "agseterrf", functions.agseterrf);
     functions.context = functions.gvContext();
-    require(functions.context != nullptr, Code::kNotDrawn, "cannot draw: Graphviz does not start");
+    require(functions.context != nullptr, Code::kNotDrawn,
+            "cannot draw: Graphviz could not be started");
     return functions;
   }();
   return loaded;
 }
 
-std::string complaints;  // of the picture being drawn; guarded by drawing_mutex
+std::string complaints;  // messages of the current picture; guarded by drawing_mutex
 std::mutex drawing_mutex;
 
-/// Notes a message that Graphviz would print.
+/// Stores a message that Graphviz would print.
 int note_complaint(char* text) {
   complaints += text;
   return 0;
@@ -88,7 +90,7 @@ std::string render(const std::string& dot, const std::string& format) {
   graphviz.agseterrf(&note_complaint);
   const std::unique_ptr<Graph, int (*)(Graph*)> graph(graphviz.agmemread(dot.c_str()),
                                                       graphviz.agclose);
-  if (!graph) fail("does not accept the description");
+  if (!graph) fail("cannot parse the graph");
   if (graphviz.gvLayout(graphviz.context, graph.get(), "dot") != 0) fail("cannot lay it out");
   char* data = nullptr;
   std::size_t length = 0;

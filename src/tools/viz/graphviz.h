@@ -1,6 +1,6 @@
-// The Graphviz library, opened when the first picture is asked for.
+// The Graphviz library, opened for the first picture.
 //
-// It is not linked: a robot that never draws needs none of it.
+// It is not linked, because robots do not draw.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace leapp::viz {
 
 /// Lays out and renders DOT text; `format` is "png" or "svg". Thread-safe, one picture at a time.
-/// Throws Error(kIo) when the library is missing or refuses.
+/// Throws Error(kIo) if the library is missing or reports an error.
 std::string render(const std::string& dot, const std::string& format);
 
 }  // namespace leapp::viz

@@ -54,7 +54,7 @@ TEST(TemporaryFolderTest, SaysWhereNothingCanBeWritten) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kIo);
     EXPECT_EQ(std::string(error.what()),
-              file.string() + ": no folder can be made there: Not a directory [LP005]");
+              file.string() + ": could not create a directory there: Not a directory [LP005]");
   }
 }
 

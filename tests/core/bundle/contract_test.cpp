@@ -76,12 +76,12 @@ TEST(Contract, b26_Limits) {
   };
   EXPECT_EQ(fault_of("limits", limits("lower", {-kInf})), "");
   EXPECT_EQ(fault_of("limits", limits("lower", {kNan})),
-            "B26 limits: lower holds NaN, which bounds nothing");
+            "B26 limits: lower contains NaN, which is not a limit");
   EXPECT_EQ(fault_of("limits", limits("rate", {0.0})), "B26 limits: a rate must be positive");
   EXPECT_THAT(fault_of("limits", limits("upper", text("high"))), HasSubstr("must be a number"));
   EXPECT_THAT(fault_of("limits", limits("on_violation", text("cry"))), HasSubstr("clamp or stop"));
   EXPECT_THAT(fault_of("limits", limits("upper", {Metadata::List{{1.0}, {2.0}}})),
-              HasSubstr("2 numbers for a last dimension of 4"));
+              HasSubstr("2 numbers, but the last dimension is 4"));
   EXPECT_THAT(fault_of("limits", {Metadata::Map{{"lower", {2.0}}, {"upper", {1.0}}}}),
               HasSubstr("lower limit of element 0 is above the upper"));
   EXPECT_THAT(refusal("limits", limits("rate", {-1.0})),
@@ -95,7 +95,8 @@ TEST(Contract, b27_AgesAndFallbacks) {
   EXPECT_EQ(fault_of("fallback", text("hold"), PortSide::kOutput), "");
   EXPECT_THAT(fault_of("fallback", {kNan}, PortSide::kOutput), HasSubstr("must be finite"));
   EXPECT_THAT(fault_of("fallback", text("hold")), HasSubstr("an input has no fallback"));
-  EXPECT_THAT(fault_of("max_age_ms", {1.0}, PortSide::kOutput), HasSubstr("an output has no age"));
+  EXPECT_THAT(fault_of("max_age_ms", {1.0}, PortSide::kOutput),
+              HasSubstr("only inputs can have max_age"));
   EXPECT_THAT(refusal("max_age_ms", {-1.0}), HasSubstr("[B27] models.pre.inputs[0].max_age_ms"));
 }
 
@@ -168,7 +169,7 @@ TEST(Contract, ExportersAreRefusedWithThePort) {
   EXPECT_NO_THROW(require_contract(bundle));
   bundle.models[1].outputs[0].semantics.extra = {{"max_age_ms", {1.0}}};
   EXPECT_EQ(error_of(ErrorKind::kValue, [&] { require_contract(bundle); }),
-            "[B27] policy/action: max_age_ms: an output has no age; only inputs do");
+            "[B27] policy/action: max_age_ms: only inputs can have max_age");
 }
 
 TEST(Contract, SaysWhichPortIsWrong) {

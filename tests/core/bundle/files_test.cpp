@@ -93,7 +93,7 @@ TEST_F(FilesTest, b14_LinksMayNotLeaveTheFolder) {
   fs::remove(root() / "policy.onnx");
   fs::create_symlink(outside, root() / "policy.onnx");
   EXPECT_THAT(refusal(),
-              HasSubstr("[B14] 'policy.onnx' leaves the bundle's folder through a link"));
+              HasSubstr("[B14] 'policy.onnx' leads out of the bundle's directory through a link"));
   BundleOptions trusting;
   trusting.allow_outside_files = true;
   EXPECT_NO_THROW(verify_files(bundle_, trusting));
@@ -127,7 +127,7 @@ TEST_F(FilesTest, b14_OnlyRegularFilesAreModels) {
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "."); }),
               HasSubstr("[B14] '.' names a folder, not a file"));
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "/etc/passwd"); }),
-              HasSubstr("[B14] '/etc/passwd' leaves the bundle's folder"));
+              HasSubstr("[B14] '/etc/passwd' is outside the bundle's directory"));
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ TEST(Rules, TheExampleKeepsThem) {
 
 TEST(Rules, b5_NamesOfNodes) {
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].name = "a/b"; }),
-              HasSubstr("[B5] models.a/b: the node name 'a/b' holds '/'"));
+              HasSubstr("[B5] models.a/b: the node name 'a/b' contains '/'"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].name = "policy"; }),
               HasSubstr("[B5] models.policy: two models have this name"));
   EXPECT_THAT(find_node_name_fault(""), HasSubstr("must not be empty"));
-  EXPECT_THAT(find_node_name_fault("a\nb"), HasSubstr("'a\\x0Ab' holds a control character"));
+  EXPECT_THAT(find_node_name_fault("a\nb"), HasSubstr("'a\\x0Ab' contains a control character"));
   EXPECT_THAT(find_node_name_fault("\xFF"), HasSubstr("is not valid UTF-8"));
   EXPECT_THAT(find_node_name_fault(std::string(201, 'x')), HasSubstr("longer than 200 bytes"));
   for (const char* name : {"a.b", "a-b", "a b", "größe", "-", "1"}) {
@@ -128,8 +128,7 @@ TEST(Rules, b13_ChecksumsAreHexadecimalAndThere) {
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->md5sum = std::string(32, 'g'); }),
               HasSubstr("[B13] models.pre.parameters.md5sum"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->sha256sum = ""; }),
-              HasSubstr("a model file needs its checksum; put here what `sha256sum pre.onnx` "
-                        "prints"));
+              HasSubstr("a model file needs a checksum; add the output of `sha256sum pre.onnx`"));
   EXPECT_THAT(fault_after([](Bundle& b) {
                 b.models[0].external_data = {{"w.data", "", ""}};
               }),
@@ -144,7 +143,7 @@ TEST(Rules, b14_PathsStayInTheFolder) {
   for (const char* path : {"/etc/passwd", "../x.onnx", "a/../../x.onnx", "..", "a/../.."}) {
     EXPECT_THAT(fault_after([&](Bundle& b) { b.models[0].file->path = path; }),
                 HasSubstr("[B14] models.pre.parameters.model_path: '" + std::string(path) +
-                          "' leaves the bundle's folder"));
+                          "' is outside the bundle's directory"));
   }
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->path = ""; }), HasSubstr("[B14]"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->path = std::string("a\0b", 3); }),
@@ -208,7 +207,7 @@ TEST(Rules, b19_EveryOutputGoesSomewhere) {
   EXPECT_THAT(
       fault_after([](Bundle& b) { b.models[0].outputs.push_back(make_port("extra")); }),
       HasSubstr("[B19] models.pre.outputs[1].name: node 'pre' has unroutable outputs: 'extra'"
-                " goes nowhere"));
+                " is not used"));
 }
 
 TEST(Rules, OneValueMayFeedManyInputsAndStillBeAnOutput) {

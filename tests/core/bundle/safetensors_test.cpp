@@ -193,8 +193,8 @@ TEST(SafeTensors, b23_TheWriterRefusesWhatCannotBeRead) {
   };
   EXPECT_THAT(write("a", DType::kComplex128),
               HasSubstr("the safetensors format has no complex128"));
-  EXPECT_THAT(write("b", DType::kFloat32), HasSubstr("tensor 'b': its name is taken"));
-  EXPECT_THAT(write("__metadata__", DType::kFloat32), HasSubstr("its name is taken"));
+  EXPECT_THAT(write("b", DType::kFloat32), HasSubstr("tensor 'b': its name is used twice"));
+  EXPECT_THAT(write("__metadata__", DType::kFloat32), HasSubstr("its name is used twice"));
   EXPECT_THAT(write("\xFF", DType::kFloat32), HasSubstr("its name is not valid UTF-8"));
 }
 

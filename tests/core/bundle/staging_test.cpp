@@ -250,7 +250,7 @@ TEST_F(StagingTest, ATrailingSlashIsFine) {
 TEST_F(StagingTest, AFileInTheWayIsAnError) {
   write(target(), "a file");
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { StagedDirectory staged(target()); }),
-              HasSubstr("cannot export here, a file is in the way"));
+              HasSubstr("cannot export here, because a file"));
   EXPECT_THAT(error_of(ErrorKind::kIo, [&] { StagedDirectory staged(target() / "sub"); }),
               HasSubstr("cannot export here"));
 }

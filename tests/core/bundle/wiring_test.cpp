@@ -39,7 +39,7 @@ TEST(ExecutionOrder, b18_ACycleIsPrintedEdgeByEdge) {
             "  b/y -> c/x\n"
             "  c/y -> d/x\n"
             "  d/y -> b/x\n"
-            "a value from the last tick belongs into feedback_flow");
+            "A value from the previous tick belongs in feedback_flow");
   EXPECT_THAT(error_of(ErrorKind::kValue,
                        [] {
                          execution_order(wired(1, {{0, 0}}));

@@ -316,7 +316,7 @@ TEST(Controller, ARowOfMistakesInOptions) {
   EXPECT_THAT(message_of([&] { bench.make(); }),
               HasSubstr("the period of the policy is 3.333333 ticks"));
   bench.contract.frequency.reset();
-  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("does not say how often"));
+  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("has no frequency"));
   bench.options.frequency = 0;
   EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("must be positive"));
   bench.options.frequency = 50;
@@ -326,7 +326,7 @@ TEST(Controller, ARowOfMistakesInOptions) {
   bench.outputs[0].semantics.kind = "target/body/position";
   bench.robot.actuators[0].kind = "target/body/position";
   add_contract(bench.outputs[0].semantics, {.fallback = Damp{}});
-  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("damp, which has no meaning for"));
+  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("damp, which is not defined for"));
 }
 
 TEST(Controller, NamesOfSignals) {

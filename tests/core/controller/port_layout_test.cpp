@@ -38,7 +38,7 @@ TEST(PortLayout, ATimeAxisBeforeOrAfterTheElements) {
 
 TEST(PortLayout, Faults) {
   const auto fault = [](const Port& port) { return find_layout(port, {}).fault; };
-  EXPECT_THAT(fault(port_of({2}, {{}, Names{"a", "b"}})), HasSubstr("do not fit its shape"));
+  EXPECT_THAT(fault(port_of({2}, {{}, Names{"a", "b"}})), HasSubstr("do not match its shape"));
   EXPECT_THAT(fault(port_of({3}, {TemporalAxis{20}})), HasSubstr("no elements"));
   EXPECT_THAT(fault(port_of({2, 2}, ElementNames{Names{"a", "b"}})), HasSubstr("2 entries"));
   EXPECT_THAT(fault(port_of({1, 3}, ElementNames{Names{"a", "b"}})), HasSubstr("2 element names"));

@@ -113,7 +113,7 @@ TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
     EXPECT_GE(controller.dropped(), dropped);
   }
   set_log_sink(former);
-  EXPECT_THAT(log, HasSubstr("the recording ended early: File too large"));
+  EXPECT_THAT(log, HasSubstr("the recording stopped early: File too large"));
   EXPECT_THAT(log, HasSubstr("[LP655]"));
   EXPECT_GT(dropped, 100U);
   EXPECT_LT(lines_of(file).size(), 10U);  // a file that can be read, of what was written whole
@@ -193,7 +193,7 @@ TEST(Replay, MessagesOfOtherWritersAreNoTicks) {
   writer.write(nameless, 2, R"({"tick": 0, "values": [1]})");
   ASSERT_TRUE(writer.close());
   EXPECT_THAT(message_of([&] { replay(file, bench.write(), replay_options(bench)); }),
-              HasSubstr("it holds no tick of this bundle's ports"));
+              HasSubstr("it contains no tick of this bundle's ports"));
 }
 
 }  // namespace

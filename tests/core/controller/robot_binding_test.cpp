@@ -57,14 +57,15 @@ TEST(RobotBinding, ConvertsUnitsWhereBothSayThem) {
   add_legs(bench);
   add_contract(bench.inputs[0].semantics, {.unit = "rad"});
   EXPECT_THAT(bind(bench.bundle(), bench.robot).inputs[0].remarks,
-              ElementsAre("only pi/q says its unit: nothing is converted"));
+              ElementsAre("only pi/q has a unit: nothing is converted"));
   bench.robot.sensors[0].unit = "deg";
   EXPECT_DOUBLE_EQ(bind(bench.bundle(), bench.robot).inputs[0].sources[0].factor,
                    std::numbers::pi / 180);
   bench.robot.sensors[0].unit = "Nm";
   EXPECT_THAT(
       bind(bench.bundle(), bench.robot).problems,
-      ElementsAre("pi/q (state/joint/position): its unit 'rad' cannot be had from 'Nm' of q"));
+      ElementsAre(
+          "pi/q (state/joint/position): its unit 'rad' cannot be converted from 'Nm' of q"));
 }
 
 TEST(RobotBinding, QuaternionsAreMatchedByTheirParts) {
@@ -81,8 +82,9 @@ TEST(RobotBinding, QuaternionsAreMatchedByTheirParts) {
   EXPECT_THAT(order_of(bind(bench.bundle(), bench.robot).inputs[1]), ElementsAre(3, 0, 1, 2));
   bench.inputs[1].semantics.element_names =
       ElementNames{std::vector<std::string>{"x", "y", "z", "w"}};
-  EXPECT_THAT(bind(bench.bundle(), bench.robot).problems,
-              ElementsAre(HasSubstr("its element_names and its quaternion contradict each other")));
+  EXPECT_THAT(
+      bind(bench.bundle(), bench.robot).problems,
+      ElementsAre(HasSubstr("its element_names and its quaternion order contradict each other")));
   bench.inputs[1].semantics.extra.clear();  // the names alone say it
   EXPECT_THAT(order_of(bind(bench.bundle(), bench.robot).inputs[1]), ElementsAre(0, 1, 2, 3));
 }
@@ -121,7 +123,7 @@ TEST(RobotBinding, WithoutNamesNothingIsGuessed) {
   add_legs(bench);
   bench.inputs[0].semantics.element_names.reset();
   EXPECT_THAT(bind(bench.bundle(), bench.robot).problems,
-              ElementsAre(HasSubstr("it has no element_names, so that their order is not known")));
+              ElementsAre(HasSubstr("it has no element_names, so the order")));
   bench.robot.sensors[0].ports = {"pi/q"};
   const RobotBinding binding = bind(bench.bundle(), bench.robot);
   EXPECT_THAT(order_of(binding.inputs[0]), ElementsAre(0, 1));
@@ -138,20 +140,20 @@ TEST(RobotBinding, OneMessageListsBothSides) {
   const Bundle bundle = bench.bundle();
   const RobotBinding binding = bind(bundle, bench.robot);
   EXPECT_EQ(message_of([&] { require_bound(binding, bundle, bench.robot); }),
-            ": the bundle and the robot do not fit each other:\n"
-            "- pi/q (state/joint/position): no sensor of its kind has its elements 'hip'\n"
+            ": the bundle does not match the robot:\n"
+            "- pi/q (state/joint/position): no sensor of its kind has the elements 'hip'\n"
             "- pi/cmd (command/body/velocity): the robot has no sensor of its kind\n"
-            "- pi/again (target/joint/position): pi/action drives 'hip' of target as well\n"
+            "- pi/again (target/joint/position): pi/action also drives 'hip' of target\n"
             "- the bundle requires 'set_gains', which is not among the robot's capabilities\n"
-            "the bundle takes:\n"
+            "inputs of the bundle:\n"
             "  pi/q (state/joint/position): hip, knee\n"
             "  pi/cmd (command/body/velocity): x\n"
-            "the robot measures:\n"
+            "sensors of the robot:\n"
             "  q (state/joint/position): knee, ankle\n"
-            "the bundle puts out:\n"
+            "outputs of the bundle:\n"
             "  pi/action (target/joint/position): hip, knee\n"
             "  pi/again (target/joint/position): hip\n"
-            "the robot can be given:\n"
+            "actuators of the robot:\n"
             "  target (target/joint/position): knee, hip [LP652]");
 }
 
@@ -163,10 +165,11 @@ TEST(RobotBinding, ABundleWithoutTheContractIsToldWhatIsMissing) {
   bench.outputs[0].semantics = {};
   const RobotBinding binding = bind(bench.bundle(), bench.robot);
   EXPECT_THAT(binding.problems,
-              ElementsAre("pi/q: it has no kind, so that no sensor can be told to be meant"));
-  EXPECT_THAT(binding.outputs[0].remarks, ElementsAre(HasSubstr("goes to no actuator")));
-  EXPECT_THAT(binding.remarks, ElementsAre("no output drives target: knee, hip",
-                                           HasSubstr("does not say its frequency")));
+              ElementsAre("pi/q: it has no kind, so no sensor can be matched to it. Set its kind, "
+                          "or list the port in 'ports' of a sensor"));
+  EXPECT_THAT(binding.outputs[0].remarks, ElementsAre(HasSubstr("no actuator receives it")));
+  EXPECT_THAT(binding.remarks,
+              ElementsAre("no output drives target: knee, hip", HasSubstr("has no frequency")));
 }
 
 TEST(RobotBinding, OnlyTargetsMustReachAMotor) {
@@ -176,8 +179,8 @@ TEST(RobotBinding, OnlyTargetsMustReachAMotor) {
   const RobotBinding gains = bind(bench.bundle(), bench.robot);
   EXPECT_THAT(gains.problems, IsEmpty());
   EXPECT_THAT(gains.outputs[0].remarks,
-              ElementsAre("the robot has no actuator of its kind: it is put out, and goes to no "
-                          "actuator"));
+              ElementsAre("the robot has no actuator of its kind: the policy computes it, but no "
+                          "actuator receives it"));
   bench.outputs[0].semantics.kind = "target/joint/effort";
   EXPECT_THAT(bind(bench.bundle(), bench.robot).problems,
               ElementsAre(HasSubstr("the robot has no actuator of its kind")));
@@ -188,7 +191,8 @@ TEST(RobotBinding, PortsThatNoRowOfNumbersFits) {
   add_legs(bench);
   bench.inputs[0].shape = {3, 2};
   EXPECT_THAT(bind(bench.bundle(), bench.robot).problems,
-              ElementsAre(HasSubstr("has 3 entries beside the named ones; a TemporalAxis says")));
+              ElementsAre(HasSubstr(
+                  "has 3 entries without names; declare a time dimension as TemporalAxis")));
   bench.inputs[0].shape = {1, 2};
   bench.inputs[0].dtype = DType::kInt64;
   EXPECT_THAT(bind(bench.bundle(), bench.robot).problems, ElementsAre(HasSubstr("it is int64")));

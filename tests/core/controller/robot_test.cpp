@@ -44,8 +44,7 @@ TEST(Robot, FaultsNameTheirPlace) {
               ::testing::AllOf(::testing::HasSubstr("0"), ::testing::EndsWith("[LP651]")));
   EXPECT_THAT(refusal("rate: 500", "rate: .nan"), HasSubstr("must be positive"));
   EXPECT_THAT(refusal("rate: 500\n", ""), HasSubstr("'rate' is missing"));
-  EXPECT_THAT(refusal("[hip, knee]", "[hip, hip]"),
-              HasSubstr("r.yaml:2:15: 'hip' stands there twice"));
+  EXPECT_THAT(refusal("[hip, knee]", "[hip, hip]"), HasSubstr("r.yaml:2:15: 'hip' appears twice"));
   EXPECT_THAT(refusal("unit: deg", "units: deg"),
               HasSubstr("there is no 'units'; there are: kind"));
   EXPECT_THAT(refusal("kind: state/body/rotation, ", ""), HasSubstr("the signal has no 'kind'"));
@@ -55,7 +54,7 @@ TEST(Robot, FaultsNameTheirPlace) {
               HasSubstr("contradict each other"));
   EXPECT_THAT(refusal("quaternion: xyzw", "quaternion: zyx"), HasSubstr("expected wxyz or xyzw"));
   EXPECT_THAT(refusal("elements: [x, y, z], ", ""), HasSubstr("the signal has no elements"));
-  EXPECT_THAT(refusal("imu/rate.{}", "imu/rate"), HasSubstr("expected {} where"));
+  EXPECT_THAT(refusal("imu/rate.{}", "imu/rate"), HasSubstr("expected {} as the placeholder"));
   EXPECT_THAT(refusal("gyro", "attitude"), HasSubstr("attitude"));
   EXPECT_THAT(message_of([] { read_robot("/nowhere/r.yaml"); }), HasSubstr("was not found"));
 }

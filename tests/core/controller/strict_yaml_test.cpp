@@ -38,7 +38,7 @@ TEST_F(StrictYamlTest, NamesTheLineOfWhatIsNot) {
   EXPECT_THAT(message_of([&] { yaml.duration(at("long")); }), HasSubstr("number of seconds"));
   EXPECT_THAT(message_of([&] { yaml.text(at("empty")); }), HasSubstr("expected text"));
   EXPECT_THAT(message_of([&] { yaml.names(at("number")); }), HasSubstr("expected a list"));
-  EXPECT_THAT(message_of([&] { yaml.names(at("twice")); }), HasSubstr("'a' stands there twice"));
+  EXPECT_THAT(message_of([&] { yaml.names(at("twice")); }), HasSubstr("'a' appears twice"));
 }
 
 }  // namespace

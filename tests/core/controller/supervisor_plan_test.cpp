@@ -102,7 +102,7 @@ TEST(SupervisorPlan, AnOutputOfTwoActuatorsHasNoFallbackInCommon) {
     policy.outputs = {named_port("action", "target/joint/position", {"hip", "knee"})};
   }
   bench.supervision.fallback = {{"n", Hold{}}};
-  EXPECT_THAT(problem_of(bench, Code::kSupervision), HasSubstr("drives another actuator as well"));
+  EXPECT_THAT(problem_of(bench, Code::kSupervision), HasSubstr("also drives another actuator"));
 }
 
 TEST(SupervisorPlan, DampNeedsAMeaningAndAMeasuredPose) {
@@ -112,7 +112,7 @@ TEST(SupervisorPlan, DampNeedsAMeaningAndAMeasuredPose) {
     policy.outputs[0].semantics.kind = "target/body/height";
   }
   bench.supervision.fallback = {{"m", Damp{}}};
-  EXPECT_THAT(problem_of(bench, Code::kNotBound), HasSubstr("damp, which has no meaning for"));
+  EXPECT_THAT(problem_of(bench, Code::kNotBound), HasSubstr("damp, which is not defined for"));
 }
 
 TEST(SupervisorPlan, NumbersAreInTheUnitOfTheActuator) {

@@ -333,7 +333,7 @@ TEST(Supervisor, ARowOfMistakes) {
     EXPECT_TRUE(supervisor.actuator_values(7).empty());
   }
   bench.options.blend_in = 1s;
-  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("blend_in in its description"));
+  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("blend_in in the description"));
   bench.options.blend_in = 0s;
   bench.policies[1].inputs[0].semantics.kind = "state/joint/effort";
   EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("policy 'walk': "));

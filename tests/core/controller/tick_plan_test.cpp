@@ -112,7 +112,7 @@ TEST(TickPlan, DampNeedsAMeaningAndAMeasuredPose) {
   EXPECT_THAT(message_of([&] { plan_of(bench); }),
               HasSubstr("to damp, each of its joints needs a sensor"));
   bench.outputs[0].semantics.kind = bench.robot.actuators[0].kind = "target/hand";
-  EXPECT_THAT(message_of([&] { plan_of(bench); }), HasSubstr("damp, which has no meaning for"));
+  EXPECT_THAT(message_of([&] { plan_of(bench); }), HasSubstr("damp, which is not defined for"));
 }
 
 TEST(TickPlan, RolesOfKinds) {

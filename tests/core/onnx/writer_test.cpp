@@ -121,9 +121,9 @@ TEST_F(Writer, ExternalDataMayNotLeaveTheFolderNorEndEarly) {
     return std::string();
   };
   weight.external = ExternalData{"../secret", 0, 4000};
-  EXPECT_THAT(error(), HasSubstr("outside of the model's folder (../secret)"));
+  EXPECT_THAT(error(), HasSubstr("outside the model's directory (../secret)"));
   weight.external = ExternalData{"/etc/passwd", 0, 4000};
-  EXPECT_THAT(error(), HasSubstr("outside of the model's folder"));
+  EXPECT_THAT(error(), HasSubstr("outside the model's directory"));
   write_model(model_with_weights(), folder_ / "m.onnx", {.external_data = true});
   weight.external = ExternalData{"m.onnx.data", 8000, 4000};
   EXPECT_THAT(error(), HasSubstr("the weight 'large' ends beyond the end of"));

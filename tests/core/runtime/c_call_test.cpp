@@ -23,7 +23,7 @@ TEST(CCallTest, WhatACallThrowsBecomesAStatus) {
   EXPECT_STREQ(leapp_last_error(), "no such port [LP601]");
   EXPECT_STREQ(leapp_last_code(), "LP601");
   EXPECT_EQ(guarded([] { throw std::bad_alloc(); }), LEAPP_IO);
-  EXPECT_STREQ(leapp_last_error(), "no memory is left [LP008]");
+  EXPECT_STREQ(leapp_last_error(), "out of memory [LP008]");
   EXPECT_EQ(guarded([] { throw std::runtime_error("surprise"); }), LEAPP_INTERNAL);
   EXPECT_STREQ(leapp_last_error(), "surprise [LP001]");
   EXPECT_EQ(guarded([] { throw 3; }), LEAPP_INTERNAL);

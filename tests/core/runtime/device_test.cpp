@@ -221,7 +221,7 @@ TEST_F(DeviceTest, GuardsLookAtTheDevicesValues) {
   options.finite = {.inputs = true, .state = true, .outputs = true};
   InferenceManager manager(test.write(), options);
   const TensorMap bad = {{"policy/x", row({1, INFINITY, 1, 1})}};
-  EXPECT_THAT(message_of([&] { manager.run_policy(bad); }), HasSubstr("policy/x holds NaN"));
+  EXPECT_THAT(message_of([&] { manager.run_policy(bad); }), HasSubstr("policy/x contains NaN"));
   EXPECT_THAT(floats(manager.run_policy({{"policy/x", row({2, 2, 2, 2})}}).at("policy/y")),
               Each(10));
 }

@@ -97,7 +97,7 @@ TEST_F(GoldenReplayTest, TracesWithoutOutputsDoNotPass) {
   const std::filesystem::path yaml = test_.write();
   const Verification verification = InferenceManager(yaml).verify();
   EXPECT_FALSE(verification.passed());
-  EXPECT_THAT(to_string(verification), HasSubstr("the golden traces hold no value of it"));
+  EXPECT_THAT(to_string(verification), HasSubstr("the golden traces contain no value for it"));
   leapp_manager* robot = nullptr;
   ASSERT_EQ(leapp_load(yaml.c_str(), nullptr, &robot), LEAPP_OK);
   leapp_verification found = {};

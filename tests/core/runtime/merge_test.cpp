@@ -141,7 +141,7 @@ TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
   const Tensor ones = row({1, 1, 1, 1});
   merged.set_input(merged.input_port("pre/x"), ones).value();
   EXPECT_THAT(message_of([&] { merged.value("pre", "y"); }),
-              HasSubstr("values inside merged nodes are not kept"));
+              HasSubstr("values inside merged nodes are computed on request"));
   merged.tick().value();
   EXPECT_THAT(floats(merged.value("pre", "y")), Each(3));
 }
@@ -228,7 +228,7 @@ TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
       [&](LogLevel, std::string_view message) { logged += std::string(message) + "\n"; });
   InferenceManager manager(test.write());
   set_log_sink(former);
-  EXPECT_THAT(logged, HasSubstr("nodes a+b run one by one: 'b' uses other operator sets"));
+  EXPECT_THAT(logged, HasSubstr("nodes a+b run one by one: 'b' uses different operator sets"));
   EXPECT_THAT(manager.description(), SizeIs(2));
   EXPECT_THAT(floats(manager.run_policy({{"a/x", row({0, 1, 2, 3})}}).at("b/y")),
               ElementsAre(3, 7, 11, 15));
@@ -382,7 +382,7 @@ TEST_F(MergeTest, ABundleIsNotMergedIntoItsOwnFolder) {
   const auto yaml = test.write();
   for (const auto& target : {test.folder(), test.folder() / ".", test.folder() / ""}) {
     EXPECT_THAT(message_of([&] { merge_bundle(yaml, target); }),
-                HasSubstr("the folder it lies in: it would be overwritten; name another folder"));
+                HasSubstr("the directory that contains it, because it would be overwritten"));
   }
   EXPECT_NO_THROW(InferenceManager{yaml});
 }

@@ -173,7 +173,7 @@ TEST_F(TimelineTest, ADiskThatFillsUpIsLoggedCountedAndReturned) {
   set_log_sink(former);
   ASSERT_FALSE(finished);
   EXPECT_EQ(finished.failure().code(), Code::kTimeline);
-  EXPECT_THAT(log, ::testing::HasSubstr("the timeline ended early: File too large"));
+  EXPECT_THAT(log, ::testing::HasSubstr("the timeline stopped early: File too large"));
   EXPECT_NO_THROW(read_trace(file_));  // of what was written whole
 }
 

@@ -41,8 +41,8 @@ TEST(NodeTest, ItIsCompleteAfterItsFirstPass) {
 TEST(NodeTest, WhatIsSaidOfAnOutputWithoutInputs) {
   EXPECT_EQ(not_traced_text("policy", "y"),
             "outputs of node 'policy' are non-traced tensors: 'y' does not depend on the node's "
-            "inputs. Compute it from what input_tensors() returned; a constant can be a static "
-            "output.");
+            "inputs. Compute it from the result of input_tensors(), or declare a constant as a "
+            "static output.");
 }
 
 }  // namespace

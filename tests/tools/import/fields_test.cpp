@@ -91,7 +91,7 @@ TEST(FieldsTest, HugeListsAreRefused) {
   for (char& c : list) {
     if (c == ',') c = ';';
   }
-  EXPECT_THAT(error_of([&] { fields(list).nested("key", "gains"); }), HasSubstr("more values"));
+  EXPECT_THAT(error_of([&] { fields(list).nested("key", "gains"); }), HasSubstr("too many values"));
 }
 
 }  // namespace

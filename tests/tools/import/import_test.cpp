@@ -73,7 +73,7 @@ TEST(ImportTest, TheModelItselfIsNotOverwritten) {
   const Folder folder;
   const auto path = folder.write(policy());
   EXPECT_THAT(error_of([&] { import_onnx(path, folder.path()); }),
-              HasSubstr("the folder it lies in"));
+              HasSubstr("the directory that contains it"));
   EXPECT_TRUE(std::filesystem::exists(path));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "act.onnx"));
 }
@@ -95,7 +95,7 @@ TEST(ImportTest, AReferenceThatNeedsTheObservationCannotComeBeforeIt) {
   model.metadata.emplace_back("anchor_body_name", "torso");
   model.metadata.emplace_back("body_names", "torso");
   EXPECT_THAT(error_of([&] { import_onnx(folder.write(model), folder.path() / "walker"); }),
-              HasSubstr("depend on more than 'time_step'"));
+              HasSubstr("depend on more inputs than 'time_step'"));
 }
 
 TEST(ImportTest, BrokenFilesAreErrors) {

@@ -57,7 +57,7 @@ TEST(PolicyModelTest, ModelsThatCannotBeImportedSayWhy) {
   model.graph.inputs[0].name = "a";
   model.graph.inputs.push_back(value("b", {1, 2}));
   const PolicyModel two = read_policy(folder.write(model));
-  EXPECT_THAT(error_of([&] { observation_of(two); }), HasSubstr("its inputs are: a, time_step, b"));
+  EXPECT_THAT(error_of([&] { observation_of(two); }), HasSubstr("Its inputs are: a, time_step, b"));
   model = tracking_model(4);
   model.opsets = {{"", 11}};
   EXPECT_THAT(error_of([&] { read_policy(folder.write(model)); }), HasSubstr("opset 11"));

@@ -175,8 +175,8 @@ TEST_F(DrawTest, ALargeBundleIsRefusedAndThePictureOfTheLargestAllowedIsDrawn) {
     to_svg(make_chain(10'000));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("this bundle has 10000 nodes and 9999 wires; pictures are "
-                                        "drawn up to 200 nodes and 1000 wires"));
+    EXPECT_THAT(error.what(), HasSubstr("this bundle has 10000 nodes and 9999 wires; the limit for "
+                                        "pictures is 200 nodes and 1000 wires"));
   }
   EXPECT_THAT(to_svg(make_chain(kMaxDrawnModels)), HasSubstr("n199"));
 }

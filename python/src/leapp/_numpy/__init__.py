@@ -1,8 +1,8 @@
-"""NumPy while a session is tracing, behind one door: the rest of the package uses these names only.
+"""NumPy during tracing. The rest of the package uses only the names of this module.
 
-Arrays over traced memory and their elements (``arrays``) record what is computed with them
-(``calls``, by ``table``); NumPy's functions on lists of them (``lists``) and what makes arrays
-and tensors (``constructors``) are patched, see :func:`patches`.
+Arrays over traced memory and their elements (``arrays``) record computations with them (``calls``,
+by ``table``). NumPy's functions on lists of them (``lists``) and the constructors of arrays and
+tensors (``constructors``) are patched, see :func:`patches`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .memory import new_array as new_array
 
 
 def patches() -> Iterator[Patch]:
-    """Yield what to replace for a session that has begun."""
+    """Yield the patches for a new session."""
     from . import constructors, lists
 
     yield from lists.patches()

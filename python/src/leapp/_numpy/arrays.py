@@ -1,10 +1,10 @@
 """NumPy arrays whose memory is traced.
 
-``Tensor.numpy()`` of a traced tensor gives a :class:`TracedArray`: an ordinary array over the same
-memory that remembers its tensor. Views of it remember the view of the tensor, calls on it are
-recorded (``calls``), and what takes its values out of the graph is named with the user's
-line. The compiled module also knows traced memory by its address, so that ``torch.from_numpy`` of
-any array over it is traced as well.
+``Tensor.numpy()`` of a traced tensor returns a :class:`TracedArray`: an ordinary array over the
+same memory with a reference to its tensor. Its views refer to the corresponding view of the tensor,
+calls on it are recorded (``calls``), and code that takes its values out of the graph is reported
+with the user's line. The compiled module also knows traced memory by its address, so
+``torch.from_numpy`` of any array over it is traced too.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .. import _state, _trace
 from .memory import backwards_in, covers, from_numpy, layout_in, owner_of, quietly, torch_type
 
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
-#: memory share its storage, whichever part of it a node meets first, and it stays known for the
-#: rest of the session: tensors made for single operations are gone before the next one.
+#: memory share its storage, whichever part of it a node uses first. It stays known for the rest of
+#: the session, because tensors for single operations are released before the next one.
 _owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
 
 
 def reset() -> None:
-    """Forget the memory of the former session."""
+    """Clear the memory of the previous session."""
     _owners.clear()
 
 
 class Traced:
-    """What arrays and their elements have in common. Showing a value is not using it."""
+    """The common base of arrays and their elements. Showing a value does not count as a use."""
 
     __slots__ = ()
 
@@ -43,10 +43,9 @@ class Traced:
 
 
 class TracedArray(Traced, np.ndarray[Any, Any]):
-    """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
+    """A NumPy array in traced memory: behaves like any other array, and its use is recorded."""
 
-    #: The tensor over these elements, or over what they are a part of, where it is known; see
-    #: to_tensor().
+    #: The tensor over these elements, or over a larger part, if it is known; see to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -58,15 +57,15 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def view(self, *args: Any, **options: Any) -> Any:
         """Return the array with another type, or as an instance of another class."""
         kind = args[0] if args else options.get("type")
-        if kind is np.ndarray and _state.is_active():  # the program knows no other class
+        if kind is np.ndarray and _state.is_active():  # the program must not see this class
             return attached(plain(self), self._tensor)
         if isinstance(kind, type) and issubclass(kind, np.ndarray):
-            # NumPy's masked arrays, say, compute with the memory by themselves.
+            # Other subclasses, such as NumPy's masked arrays, access the memory directly.
             return left(self, f"a {kind.__name__} of an array").view(*args, **options)
         return super().view(*args, **options)
 
     def _sized(self) -> np.ndarray[Any, Any]:
-        """Return the array to ask for a size, which becomes part of the model."""
+        """Return the array to query for a size, which becomes part of the model."""
         if self._tensor is not None and _trace.any_open():
             _trace.note_size(self._tensor)
         return plain(self)  # type: ignore[no-any-return]
@@ -102,11 +101,11 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
 
 class Number(Traced):
-    """An element of a traced array, or what was reduced to one: a number that stays traced.
+    """An element of a traced array, or the result of a reduction: a number that stays traced.
 
-    NumPy reads the memory of an array without asking it, whatever its class, so that
-    ``np.float32(array[0])`` would be a number that nobody saw leave. An element is therefore no
-    array but holds one: whoever wants its value has to ask for it, and is named.
+    NumPy reads the memory of an array directly, whatever its class, so ``np.float32(array[0])``
+    would leave the graph unnoticed. Therefore an element is not an array but contains one: code
+    that needs its value must call a method, and is reported.
     """
 
     __slots__ = ("_array",)
@@ -114,7 +113,7 @@ class Number(Traced):
     def __init__(self, array: TracedArray) -> None:
         self._array = array
 
-    #: It passes for a number of NumPy's: programs choose by the types of values.
+    #: It behaves like a NumPy number, because programs check the types of values.
     __class__ = property(lambda self: self._array.dtype.type)
     __iter__ = None
 
@@ -151,14 +150,14 @@ class Number(Traced):
 
 
 class Integer(Number):
-    """What ``round()`` makes of an element: a number of Python's, with no say in types."""
+    """The result of ``round()`` of an element: a Python number without a type."""
 
     __slots__ = ()
     __class__ = property(lambda self: int)
 
 
 def _unless(others: Any, of_arrays: Any) -> Any:
-    """Return an operator that leaves it to the other operand where it is one of these."""
+    """Return an operator that defers to the other operand if it has one of these types."""
 
     def compute(self: Number, *other: Any) -> Any:
         if other and isinstance(other[0], others):
@@ -168,7 +167,7 @@ def _unless(others: Any, of_arrays: Any) -> Any:
     return compute
 
 
-#: NumPy's operators on what it computes with. Numbers do not change: they have none in place.
+#: NumPy's operators for computing. Numbers are immutable and have no in-place operators.
 _operators = vars(np.lib.mixins.NDArrayOperatorsMixin)
 _in_place = {f"__i{_name[2:]}" for _name in _operators}
 for _name, _operator in _operators.items():
@@ -178,7 +177,7 @@ for _name, _operator in _operators.items():
 
 
 def _method(name: str) -> Any:
-    """Return a method of TracedArray that does on NumPy and PyTorch what ndarray's does."""
+    """Return a method of TracedArray that runs ndarray's method on NumPy and PyTorch."""
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
         return calls.method(name, (self, *args), kwargs)
@@ -197,7 +196,7 @@ def _leaving(name: str, how: str) -> Any:
 
 
 def _showing(name: str) -> Any:
-    """Return a method that shows a value, or packs it up, as NumPy does."""
+    """Return a method that shows or serialises a value, as NumPy does."""
     return lambda self, *args: getattr(plain(self), name)(*args)
 
 
@@ -209,12 +208,12 @@ def _leaving_by(name: str) -> Any:
 
 
 def _part(name: str) -> Any:
-    """Return an attribute that is a view, which a function of NumPy's gives as well."""
+    """Return an attribute that is a view, which one of NumPy's functions also returns."""
     part = getattr(np, name)
     return property(part, lambda self, value: part(self).__setitem__(..., value))
 
 
-#: What takes values out of the graph, and what the program wrote to do so.
+#: Methods that take values out of the graph, with the expression that the program wrote.
 _LEAVING = {
     "__bool__": "if array", "__int__": "int()", "__float__": "float()",
     "__complex__": "complex()", "__index__": "use as an index", "item": ".item()",
@@ -239,17 +238,17 @@ for _name in (
     setattr(TracedArray, _name, _method(_name))
 
 
-#: Whose values are followed, if they are traced.
+#: Types of values that are followed if they are traced.
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def array_of(value: Any) -> Any:
-    """Return the array that an element is in; anything else as it is."""
+    """Return the array of an element; anything else unchanged."""
     return value._array if isinstance(value, Number) else value
 
 
 def plain(value: Any) -> Any:
-    """Return the array or number without its class; anything else as it is."""
+    """Return the array or number without its class; anything else unchanged."""
     if isinstance(value, Number):
         number = np.ndarray.view(value._array, np.ndarray)[()]
         return int(number) if type(value) is Integer else number
@@ -262,14 +261,14 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 
 
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None = None) -> TracedArray:
-    """Return the array as a traced one. The tensor counts while it is over these elements."""
+    """Return the array as a traced one. The tensor is valid while it is over these elements."""
     view = np.ndarray.view(array, TracedArray)
     view._tensor = tensor
     return view
 
 
 def to_tensor(value: Any) -> torch.Tensor:
-    """Return a tensor over the array's memory; a tensor is returned as it is."""
+    """Return a tensor over the array's memory; a tensor is returned unchanged."""
     if isinstance(value, torch.Tensor):
         return value
     value = array_of(value)
@@ -277,7 +276,7 @@ def to_tensor(value: Any) -> torch.Tensor:
     over: torch.Tensor | None = value._tensor if is_known else None
     if over is not None and covers(over, array):
         return over
-    if backwards := backwards_in(array):  # PyTorch knows no negative strides
+    if backwards := backwards_in(array):  # PyTorch does not support negative strides
         forwards = np.flip(array, backwards)
         return torch.flip(to_tensor(attached(forwards, over) if is_known else forwards), backwards)
     if (
@@ -286,16 +285,16 @@ def to_tensor(value: Any) -> torch.Tensor:
         and over.dtype == torch_type(array.dtype)
         and (layout := layout_in(over, array))
     ):
-        return over.as_strided(*layout)  # nodes meet memory, but wires come from tensors
+        return over.as_strided(*layout)  # nodes use memory, but wires start at tensors
     if (known := _in_known_memory(array)) is not None:
         return known
-    # Traced memory is met as it is, by whatever works on it.
+    # Traced memory is used directly, also by code that does not know this class.
     with quietly(unobserved=is_known):
         return from_numpy(array)
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:
-    """Return a tensor over the array's memory that is about to be written to."""
+    """Return a tensor over the array's memory before a write to it."""
     _keep(value)
     return to_tensor(value)
 
@@ -303,43 +302,44 @@ def to_written_tensor(value: Any) -> torch.Tensor:
 def kept(array: np.ndarray[Any, Any]) -> TracedArray:
     """Return an array that the program keeps as a traced one.
 
-    It has one tensor for good, so that passes can tell whether they met the same array.
+    It always has the same tensor, so that passes can recognise the array.
     """
     _keep(array)
     return attached(array, _in_known_memory(array))
 
 
 def _keep(array: np.ndarray[Any, Any]) -> None:
-    """Keep a tensor over the memory that an array of NumPy's own lies in."""
+    """Keep a tensor over the memory of a NumPy array."""
     owner = owner_of(array)
     if isinstance(owner, np.ndarray) and id(owner) not in _owners:
-        # It may be of a type or layout that PyTorch does not have.
+        # PyTorch may not support its type or layout.
         with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
             _owners[id(owner)] = (owner, from_numpy(owner))
 
 
 def fresh(array: Any) -> Any:
-    """Return a new array of constants in memory that the open node knows as its own.
+    """Return a new array of constants in memory that belongs to the open node.
 
-    Traced values written to it are seen then, and its content is not mistaken for state. It is
-    what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
+    Traced values that are written to it are then recorded, and its content is not mistaken for
+    state. Its content is that of its first use, because NumPy's generators fill it after its
+    creation.
     """
     if type(array) is not np.ndarray or not _trace.any_open():
         return array
-    if not array.flags.owndata:  # a view of memory that nobody else has
+    if not array.flags.owndata:  # a view of memory that nothing else uses
         array = array.copy()
     try:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]
         view = traced_view(torch.empty_strided(array.shape, steps, dtype=dtype))
-    except (TypeError, ValueError):  # a type or layout that PyTorch does not have
+    except (TypeError, ValueError):  # a type or layout that PyTorch does not support
         return array
     np.copyto(plain(view), array)
     return view
 
 
 def tensor_or_none(value: Any) -> torch.Tensor | None:
-    """Return a tensor over the array's memory, if PyTorch has such a type and layout."""
+    """Return a tensor over the array's memory, if PyTorch supports its type and layout."""
     try:
         return to_tensor(value)
     except (TypeError, ValueError):
@@ -347,26 +347,27 @@ def tensor_or_none(value: Any) -> torch.Tensor | None:
 
 
 def is_traced(value: Any) -> bool:
-    """Whether the value is a tensor or an array that the session knows."""
+    """Return whether the value is a tensor or an array that the session knows."""
     tensor = tensor_or_none(value) if isinstance(value, ARRAYS) else None
     return tensor is not None and _trace.is_traced(tensor)
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
-    """Warn that a value leaves the graph, if it is traced or turns out to be state."""
+    """Warn that a value leaves the graph, if it is traced or is found to be state."""
     tensor = tensor_or_none(value)
     if tensor is None:
         return
     _trace.note_escape(
         tensor,
-        f"{how} takes a traced value out of the graph{reason and f' ({reason})'}: whatever is "
-        f"computed from it is exported as a constant. Stay with PyTorch to keep it in the model.",
+        f"{how} takes a traced value out of the graph{reason and f' ({reason})'}. Results "
+        "computed from it are exported as constants. Use PyTorch operators to keep it in the "
+        "model.",
         pickled,
     )
 
 
 def left(value: Any, how: str) -> np.ndarray[Any, Any]:
-    """Say that values leave the graph, and return them in an array without its class."""
+    """Report that values leave the graph, and return them in an array without its class."""
     if _state.is_active():
         note_escape(value, how)
     return np.ndarray.view(array_of(value), np.ndarray)

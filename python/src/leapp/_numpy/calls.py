@@ -1,10 +1,9 @@
-"""What is computed with traced arrays, on NumPy and on PyTorch at once.
+"""Computations with traced arrays, on NumPy and on PyTorch at the same time.
 
-Each NumPy call also runs on PyTorch, through the NumPy-compatible functions PyTorch brings
-(``torch._numpy``), and that is what gets recorded. The caller receives NumPy's own result, bit for
-bit: it is laid into the memory of the recorded tensor after both were found to agree. A call
-without an equivalent, or with one that disagrees, is named with the user's line; its result is a
-constant.
+Each NumPy call also runs on PyTorch's NumPy-compatible functions (``torch._numpy``), and those are
+recorded. The caller receives NumPy's own result, bit for bit: it is copied to the memory of the
+recorded tensor if both agree. A call without an equivalent, or with a different result, is reported
+with the user's line; its result is a constant.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, 
 from .memory import backwards_in, covers, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
-#: How far NumPy and PyTorch may be apart before they count as different functions.
+#: The tolerance within which NumPy and PyTorch compute the same function.
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 
 
-#: The types of most digits.
+#: The types with the highest precision.
 _WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
 class _DisagreementError(Exception):
-    """PyTorch's result is not NumPy's."""
+    """PyTorch's result differs from NumPy's."""
 
 
 def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -64,12 +63,12 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     twice = Call(name, call, torch_function(function, method), inputs, kwargs)
     if where is True:
         return twice.compute()
-    with np.errstate(all="ignore"):  # elsewhere, anything may be
+    with np.errstate(all="ignore"):  # elsewhere any value may be state
         return twice.compute(where)
 
 
 def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function of PyTorch's with elements of arrays among its arguments."""
+    """Call a PyTorch function with elements of arrays among its arguments."""
 
     def given(value: Any) -> Any:
         if not isinstance(value, Number):
@@ -102,7 +101,7 @@ def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def get_item(array: TracedArray, index: Any) -> Any:
-    """Index an array; an element comes back as a number, which later writes do not change."""
+    """Index an array. An element is returned as a number, which later writes do not change."""
     at = mapped(_numpy_value, index)
     result = plain(array)[at]
     if not _state.is_active():
@@ -112,18 +111,18 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         with contextlib.suppress(IndexError, TypeError, ValueError):
-            tensor = to_tensor(array)  # nodes meet whole arrays before parts of them
+            tensor = to_tensor(array)  # nodes use whole arrays before parts of them
             return attached(result, array._tensor if backwards_in(array) else tensor[at])
-        return attached(result, array._tensor)  # PyTorch has no negative steps
+        return attached(result, array._tensor)  # PyTorch does not support negative steps
 
     def get(of: Any, at: Any) -> Any:
-        return of[at].copy()  # not a view: which part it is of may vary
+        return of[at].copy()  # not a view: its position may vary
 
     return Call("indexing", get, _get, (array, index), {}).compute()
 
 
 def _get(array: Any, index: Any) -> Any:
-    """Index an array of PyTorch's, also by numbers that may vary."""
+    """Index an array of torch._numpy, also by numbers that may vary."""
     found = _trace.get_item(array.tensor, mapped(_inner, index))
     return array[index] if found is NotImplemented else found
 
@@ -134,19 +133,19 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
         return
     part = plain(array)[mapped(_numpy_value, index)]
     if isinstance(part, np.ndarray) and backwards_in(part) and not holds_traced(index):
-        array, index = get_item(array, index), ...  # PyTorch has no such views, we have
+        array, index = get_item(array, index), ...  # PyTorch has no such views, but LEAPP does
     args = (array, index, as_array(value))
     Call("item assignment", operator.setitem, _set, args, {}).write()
 
 
 def _set(array: Any, index: Any, value: Any) -> None:
-    """Write to an array of PyTorch's, also where numbers say that may vary."""
+    """Write to an array of torch._numpy, also at indices that may vary."""
     if not _trace.set_item(array.tensor, mapped(_inner, index), _inner(value)):
         array[index] = value
 
 
 class Call(NamedTuple):
-    """A call of NumPy's, with what does the same on PyTorch if there is such a thing."""
+    """A NumPy call, with its equivalent on PyTorch if there is one."""
 
     name: str
     on_numpy: Callable[..., Any]
@@ -155,9 +154,10 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
 
     def compute(self, where: Any = True) -> Any:
-        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded.
+        """Call NumPy and PyTorch; return NumPy's values in memory that PyTorch recorded.
 
-        They are written to ``out=`` if that is given; elsewhere than where, it keeps what it holds.
+        They are written to ``out=`` if that is given; elements excluded by ``where=`` keep their
+        values.
         """
         rest = {key: value for key, value in self.kwargs.items() if key != "out"}
         result = self._replace(kwargs=rest)._computed()
@@ -182,7 +182,7 @@ class Call(NamedTuple):
         try:
             expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
         except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
-            self._note_escape(f"it raises {type(error).__name__}, which the program may go by")
+            self._note_escape(f"it raises {type(error).__name__}, which the program may catch")
             raise
         if args and isinstance(args[0], TracedArray) and expected is given[0]:
             return args[0]
@@ -190,8 +190,8 @@ class Call(NamedTuple):
         if not traced and not _trace.any_open():
             return mapped(_untraced, expected)
 
-        # What is not traced may be state that is in its first pass: it is recorded in any, so that
-        # passes can be compared.
+        # A value that is not traced may be state in its first pass, so it is recorded too, for the
+        # comparison of passes.
         def record(on_torch: Callable[..., Any]) -> Any:
             is_wide = isinstance(expected, (np.ndarray, np.generic)) and expected.dtype in _WIDE
             value_of = _wide_value if is_wide else _torch_value
@@ -206,7 +206,7 @@ class Call(NamedTuple):
         return expected if traced else mapped(fresh, expected)
 
     def write(self) -> None:
-        """Do what writes to the first argument, so that the write is recorded."""
+        """Run a function that writes to its first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
 
         def apart(value: Any) -> Any:  # NumPy reads views of the target before it writes
@@ -222,9 +222,11 @@ class Call(NamedTuple):
             with torch.no_grad():
                 _with_each(_torch_value, on_torch, (work, *rest), kwargs)
             if not _agree(expected, work):
-                raise _DisagreementError("its PyTorch equivalent gives other values")
+                raise _DisagreementError("its PyTorch equivalent returns other values")
             if not np.array_equal(plain(target), expected, equal_nan=True):
-                _assign(target, traced_view(work))  # backwards memory, of which `work` is a copy
+                _assign(
+                    target, traced_view(work)
+                )  # memory with negative strides, of which `work` is a copy
                 np.copyto(plain(target), expected)
 
         _, reason = self._recorded(record)
@@ -233,7 +235,7 @@ class Call(NamedTuple):
             _assign(target, expected)
 
     def _recorded(self, record: Callable[[Callable[..., Any]], Any]) -> tuple[Any, str]:
-        """Return what record() makes of the function of PyTorch's, and why it does not."""
+        """Return record()'s result for the PyTorch function, or why there is none."""
         if self.on_torch is None:
             return None, "PyTorch has no equivalent"
         try:
@@ -242,23 +244,23 @@ class Call(NamedTuple):
             raise
         except _DisagreementError as disagreement:
             return None, str(disagreement)
-        except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
+        except Exception as error:  # NumPy has already succeeded, so errors of PyTorch are ignored
             return None, f"PyTorch says: {error}"
 
     def _note_escape(self, reason: str) -> None:
-        """Say that the call was not traced, if there was anything to trace."""
+        """Report that the call was not traced, if an argument was traced."""
         for value in leaves((self.args, self.kwargs)):
             if isinstance(value, Traced) or is_traced(value):
                 note_escape(value, self.name, reason)
 
 
 def _untraced(value: Any) -> Any:
-    """Return what was computed between nodes as an array whose use in one is recorded."""
+    """Return a result from between nodes as an array whose use in a node is recorded."""
     return attached(value, tensor_or_none(value)) if type(value) is np.ndarray else value
 
 
 def _assign(target: Any, value: Any) -> None:
-    """Write to an array's memory with an operator that is recorded."""
+    """Write to an array's memory by an operator that is recorded."""
     backwards = backwards_in(target)
     source = to_tensor(value)
     if backwards:
@@ -269,7 +271,7 @@ def _assign(target: Any, value: Any) -> None:
 
 
 def _put_out(name: str, target: Any, value: Any) -> Any:
-    """Write a result to ``out=`` as NumPy allows it, and return the target."""
+    """Write a result to ``out=`` with NumPy's rules, and return the target."""
     if not np.can_cast(value.dtype, target.dtype, "same_kind"):
         raise TypeError(
             f"Cannot cast {name} output from {value.dtype!r} to {target.dtype!r} with casting rule "
@@ -280,10 +282,10 @@ def _put_out(name: str, target: Any, value: Any) -> Any:
 
 
 def _reconciled(expected: Any, found: Any, args: Any) -> Any:
-    """Return PyTorch's results with NumPy's values in them; raise where they differ."""
+    """Return PyTorch's results with NumPy's values in them; raise if they differ."""
     if isinstance(expected, (list, tuple)):
         if not isinstance(found, (list, tuple)) or len(found) != len(expected):
-            raise _DisagreementError("its PyTorch equivalent gives another number of results")
+            raise _DisagreementError("its PyTorch equivalent returns a different number of results")
         pairs = zip(expected, found, strict=True)
         return like(expected, [_reconciled(*pair, args) for pair in pairs])
     if not isinstance(expected, (np.ndarray, np.generic)):
@@ -294,7 +296,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         known = tensor is not None and covers(tensor, expected)
         return attached(expected, tensor if known else getattr(of, "_tensor", None))
     if tensor is None or _sizes(tensor) != _sizes(values):
-        raise _DisagreementError("its PyTorch equivalent gives another shape")
+        raise _DisagreementError("its PyTorch equivalent returns a different shape")
     if tuple(tensor.shape) != values.shape:
         tensor = tensor.reshape(values.shape)
     dtype = torch_type(values.dtype)
@@ -307,21 +309,21 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         back = sorted(range(values.ndim), key=outermost_first.__getitem__)
         tensor = tensor.permute(outermost_first).contiguous().permute(back)
     if not _agree(values, tensor):
-        raise _DisagreementError("its PyTorch equivalent gives other values")
+        raise _DisagreementError("its PyTorch equivalent returns other values")
     array = traced_view(tensor)
     np.copyto(plain(array), values)
     return Number(array) if isinstance(expected, np.generic) else array
 
 
 def _sizes(value: Any) -> list[int]:
-    """Return a shape without dimensions of one element, on which NumPy and PyTorch differ."""
+    """Return a shape without dimensions of size one, for which NumPy and PyTorch differ."""
     return [size for size in value.shape if size != 1]
 
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
-    """Whether the tensor holds NumPy's values, but for rounding."""
+    """Return whether the tensor has NumPy's values up to rounding."""
     found = _numpy_value(tensor)
-    if np.array_equal(values, found):  # most often, and quick to see
+    if np.array_equal(values, found):  # the most common case, and fast to check
         return True
     if values.dtype.kind not in "fc":
         return False
@@ -332,7 +334,7 @@ def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
 
 
 def _viewed(result: np.ndarray[Any, Any], args: Any) -> Any:
-    """Return the array among the arguments in whose memory the result lies, if there is one."""
+    """Return the argument array whose memory contains the result, if there is one."""
     for value in map(array_of, leaves(args)):
         if isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value)):
             return value
@@ -340,12 +342,12 @@ def _viewed(result: np.ndarray[Any, Any], args: Any) -> Any:
 
 
 def _with_each(change: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Call a function with every leaf of its arguments changed."""
+    """Call a function with a conversion applied to every leaf of its arguments."""
     return function(*mapped(change, args), **mapped(change, kwargs))
 
 
 def _numpy_value(value: Any) -> Any:
-    """Return what NumPy itself should compute with."""
+    """Return the value for NumPy itself."""
     if isinstance(value, torch.Tensor):
         with _trace.Unobserved():
             return torch._C.TensorBase.numpy(value.detach())
@@ -353,7 +355,7 @@ def _numpy_value(value: Any) -> Any:
 
 
 def _torch_value(value: Any) -> Any:
-    """Return what PyTorch's NumPy-compatible functions take."""
+    """Return the value for PyTorch's NumPy-compatible functions."""
     tnp = numpy_of_torch()
     if isinstance(value, ARRAYS):
         return tnp.ndarray(to_tensor(value))
@@ -365,7 +367,7 @@ def _torch_value(value: Any) -> Any:
 
 
 def _wide_value(value: Any) -> Any:
-    """Return that with all digits: where NumPy's types mix, PyTorch's may not."""
+    """Return that value in full precision, because PyTorch may reject mixed NumPy types."""
     value = _torch_value(value)
     tensor = _inner(value)
     dtype = getattr(tensor, "dtype", None)
@@ -376,12 +378,12 @@ def _wide_value(value: Any) -> Any:
 
 
 def _inner(value: Any) -> Any:
-    """Return the tensor inside an array of PyTorch's; anything else as it is."""
+    """Return the tensor inside an array of torch._numpy; anything else unchanged."""
     return getattr(value, "tensor", value)
 
 
 def _tensor_of(value: Any) -> torch.Tensor | None:
-    """Return the tensor inside what PyTorch's NumPy-compatible functions return."""
+    """Return the tensor inside a result of PyTorch's NumPy-compatible functions."""
     inner = _inner(value)
     if isinstance(inner, torch.Tensor):
         return inner

@@ -1,7 +1,7 @@
-"""What makes arrays and tensors while a session is tracing: of traced values, traced ones.
+"""Constructors of arrays and tensors during tracing: traced values give traced results.
 
-NumPy's constructors are given what traced lists and tensors hold, put together by PyTorch; the
-constants that they make inside a node lie in memory that the node knows as its own.
+For traced lists and tensors, PyTorch assembles the array for NumPy's constructors. Constants that
+they create inside a node are in memory that belongs to the node.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def patches() -> Iterator[Patch]:
 
 
 def _known_to_scripts(patch: Patch) -> Patch:
-    """Let TorchScript take what replaces an operator for that, when it compiles a function."""
+    """Let TorchScript treat a replacement as the operator when it compiles a function."""
     table: dict[int, str] = _builtins._get_builtin_table()  # type: ignore[no-untyped-call]
     for call in patch[1].values():
         table[id(call)] = table[id(call.__wrapped__)]
@@ -54,14 +54,15 @@ def _known_to_scripts(patch: Patch) -> Patch:
 
 
 def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
-    """Call NumPy's ``array`` or a relative of it; traced values stay traced."""
+    """Call NumPy's ``array`` or a similar function; traced values stay traced."""
     if not args or type(args[0]) is np.ndarray:
         return original(*args, **options)
     made: Any
     data = args[0]
     if not may_hold_traced(data):
         made = original(*args, **options)
-        # What has an __array__ or __array_interface__ may lend traced memory, as as_strided() does.
+        # An object with __array__ or __array_interface__ may expose traced memory, as as_strided()
+        # does.
         if type(made) is not np.ndarray or made.flags.owndata:
             return fresh(made)
         over = getattr(getattr(data, "base", None), "_tensor", None)
@@ -78,14 +79,14 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         return made
 
     def stack(data: Any, *_: Any, **__: Any) -> torch.Tensor:
-        # What becomes of type, order and dimensions is seen in what NumPy makes.
+        # NumPy's own result shows the effect on type, order and dimensions.
         return _stack(data, torch_type(made.dtype))
 
     return Call(name, construct, stack, (array_of(data), *args[1:]), options).compute()
 
 
 def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
-    """Call what reads memory by itself; traced values that it reads are named."""
+    """Call a function that reads memory directly; report traced values that it reads."""
     for value in leaves(data):
         if isinstance(value, Traced):
             note_escape(value, f"np.{original.__name__}")
@@ -101,7 +102,7 @@ def _full_constructor(
 ) -> Any:
     if not isinstance(fill_value, Traced) and not is_traced(fill_value):
         return fresh(original(shape, fill_value, dtype, **options))
-    fill_value = np.asarray(fill_value)  # a tensor has no type of NumPy's
+    fill_value = np.asarray(fill_value)  # a tensor has no NumPy type
     result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
     result[...] = fill_value
     return result
@@ -110,7 +111,7 @@ def _full_constructor(
 def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call ``torch.tensor`` or ``torch.as_tensor``; traced values in lists stay traced."""
     data = args[0] if args else options.get("data")
-    # Elements of arrays may be state that is in its first pass.
+    # Elements of arrays may be state in its first pass.
     if (
         isinstance(data, torch.Tensor)
         or not may_hold_traced(data)
@@ -120,7 +121,7 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
         if isinstance(data, np.ndarray) and not _trace.any_open():
             _trace.note_made(made)
         return made
-    with _trace.Unobserved():  # raises what it would raise without LEAPP
+    with _trace.Unobserved():  # raises the same error as without LEAPP
         options.pop("data", None)
         made = original(mapped(plain, data), *args[1:], **options)
     stacked = _stacked(data, made)
@@ -134,7 +135,7 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
 def _from_numpy(original: Any, array: Any) -> Any:
     if _trace.any_open():
         if isinstance(array, TracedArray) and not backwards_in(array):
-            return to_tensor(array).detach()  # which the recorder sees being made
+            return to_tensor(array).detach()  # which the recorder sees at its creation
         return original(array)
     made = original(array)
     _trace.note_made(made)
@@ -149,7 +150,7 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
 
 
 def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
-    """Return what was made of a list or array, out of the values in it; None if that fails."""
+    """Return the result for a list or array, built from the values in it; None if that fails."""
     try:
         found = _stack(data, made.dtype).to(made.dtype).to(made.device)
         if found.shape != made.shape:
@@ -162,11 +163,11 @@ def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
 
 
 def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
-    """Return what a list or array holds, for a tensor of that type."""
+    """Return the items of a list or array, for a tensor of that type."""
     if isinstance(data, LISTS):
         items = [_stack(item, dtype) for item in data]
         if len({item.dtype for item in items}) > 1:
             items = [item.to(dtype) for item in items]
         return torch.stack(items)
-    data = getattr(data, "tensor", data)  # of arrays of PyTorch's
+    data = getattr(data, "tensor", data)  # for arrays of torch._numpy
     return to_tensor(data) if isinstance(data, ARRAYS) else torch.scalar_tensor(data, dtype=dtype)

@@ -1,8 +1,8 @@
 """NumPy functions on lists of traced values.
 
-NumPy asks arrays what to do with them, but not the lists that hold some: ``np.mean([a, b])`` copies
-their memory, and nobody sees it. While a session is tracing, its functions are given an array that
-is put together out of the list instead.
+NumPy lets arrays override its functions, but not lists that contain arrays: ``np.mean([a, b])``
+copies their memory unnoticed. During tracing, its functions therefore receive an array that is
+built from the list.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .._replacing import Patch, replaced
 from .arrays import ARRAYS, Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
-#: What NumPy takes for a list of items.
+#: Types that NumPy treats as a list of items.
 LISTS = (list, tuple, collections.deque)
 
 
 def patches() -> Iterator[Patch]:
-    """Yield what to replace: all of NumPy that takes lists."""
+    """Yield the patches: all NumPy functions that accept lists."""
     for module in (np, np.linalg, np.fft):
         yield module, {name: _of_function(vars(module)[name]) for name in _names_in(module)}
     yield replaced(np.vectorize, "__call__", _of_vectorize)
@@ -38,7 +38,7 @@ def patches() -> Iterator[Patch]:
 
 @functools.cache
 def _names_in(module: ModuleType) -> list[str]:
-    """Return the names of a module's ufuncs, and of other functions that ask arrays what to do."""
+    """Return the names of a module's ufuncs, and of other functions that arrays can override."""
     left_alone = NOT_VALUES | TAKE_OTHER_LISTS
     return [
         name
@@ -48,14 +48,14 @@ def _names_in(module: ModuleType) -> list[str]:
 
 
 def holds_traced(value: Any) -> bool:
-    """Whether anything traced is in the value, which may be nested."""
+    """Return whether the value, which may be nested, contains a traced value."""
     return any(map(is_traced, leaves(value)))
 
 
 def leaves(value: Any, look: Callable[[Any], Sequence[Any]] | None = None) -> list[Any]:
-    """Return what nested lists, tuples and dicts hold, which may hold themselves.
+    """Return the leaves of nested lists, tuples and dicts, which may contain themselves.
 
-    `look` says what a list holds, or the values of a dict.
+    `look` returns the items of a list, or the values of a dict.
     """
     found: list[Any] = []
     todo, seen = [value], set[int]()
@@ -80,14 +80,14 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def like(value: Any, items: list[Any]) -> Any:
-    """Return items in a tuple or list, like that; named tuples keep their fields."""
+    """Return items as a tuple or list of the same class; named tuples keep their fields."""
     if not isinstance(value, tuple):
         return items
     return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
 
 
 def may_hold_traced(data: Any) -> bool:
-    """Whether a traced value may be in there; quick for numbers."""
+    """Return whether the value may contain a traced value; fast for numbers."""
     if isinstance(data, LISTS):
         kinds = set(map(type, data))
         if not any(issubclass(kind, (*ARRAYS, *LISTS)) for kind in kinds):
@@ -96,14 +96,14 @@ def may_hold_traced(data: Any) -> bool:
 
 
 def as_array(value: Any) -> Any:
-    """Return a list that holds traced values as an array; anything else as it is."""
+    """Return a list that contains traced values as an array; anything else unchanged."""
     if type(value) in LISTS and may_hold_traced(value):
         return np.array(value)  # which is patched as well
     return value
 
 
 def as_arrays(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a function's arguments with arrays where lists are that hold traced values."""
+    """Return a function's arguments, with arrays for lists that contain traced values."""
     if function in TAKE_LISTS:
         return tuple(
             like(value, [*map(as_array, value)]) if type(value) in LISTS else value
@@ -113,7 +113,7 @@ def as_arrays(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options: Any) -> Any:
-    """Do what NumPy's does, on slices that stay traced."""
+    """Do the same as NumPy's function, on slices that stay traced."""
     slices = np.moveaxis(array, axis, -1)
     outer = slices.shape[:-1]
     items = np.array([function(slices[at], *args, **options) for at in np.ndindex(outer)])
@@ -135,7 +135,7 @@ def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Call a function of NumPy's: what it makes for the program in a node is the node's own."""
+    """Call a NumPy function; arrays that it creates inside a node belong to the node."""
     if not _trace.any_open():
         return original(*args, **options)
     args = as_arrays(original, args)
@@ -143,7 +143,7 @@ def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str
     if isinstance(result, Traced) or not _trace.is_user_code(sys._getframe(2).f_code):
         return result
     given = [value for value in leaves((args, options)) if isinstance(value, (np.ndarray, Traced))]
-    if any(isinstance(value, Traced) for value in given):  # they know what becomes of them
+    if any(isinstance(value, Traced) for value in given):  # their own calls are recorded
         return result
 
     def own(value: Any) -> Any:
@@ -155,14 +155,14 @@ def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str
 
 
 class _Ufunc:
-    """A ufunc that takes lists of traced values."""
+    """A ufunc that accepts lists of traced values."""
 
     __slots__ = ("_ufunc",)
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
 
-    #: It passes for a ufunc.
+    #: It behaves like a ufunc.
     __class__ = property(lambda self: np.ufunc)
 
     def __call__(self, *args: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where arrays lie: what PyTorch can say of the memory of an array without its class."""
+"""Memory of arrays, as far as PyTorch can describe it without their class."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ import torch
 
 from .. import _trace
 
-#: What NumPy and PyTorch have: while a session is tracing, these names in them make traced arrays.
+#: Names in NumPy and PyTorch that create traced arrays during tracing.
 new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
 
 
 @functools.cache
 def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
-    """Return PyTorch's name for a type of elements; TypeError where it has none."""
-    if dtype.itemsize == 0:  # as np.broadcast_shapes() makes; PyTorch 2.7 divides by it
+    """Return PyTorch's name for an element type; raise TypeError if it has none."""
+    if dtype.itemsize == 0:  # as np.broadcast_shapes() returns; PyTorch 2.7 divides by it
         raise TypeError(f"PyTorch has no type like {dtype}")
     with _trace.Unobserved():
         return from_numpy(new_empty(0, dtype)).dtype
 
 
 def backwards_in(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """Return the dimensions that go backwards through memory."""
+    """Return the dimensions with negative strides."""
     return tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
 
 
 @contextlib.contextmanager
 def quietly(*, unobserved: bool) -> Iterator[None]:
-    """Make tensors of read-only memory without a warning: nobody writes to it here."""
+    """Create tensors over read-only memory without a warning, because they are never written to."""
     with warnings.catch_warnings(), _trace.Unobserved() if unobserved else contextlib.nullcontext():
         warnings.simplefilter("ignore", UserWarning)
         yield
 
 
 def owner_of(array: np.ndarray[Any, Any]) -> Any:
-    """Return the tensor whose memory an array lies in, or else the array that it is a view of."""
+    """Return the tensor that owns an array's memory, or else the array of which it is a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base if isinstance(array.base, torch.Tensor) else array
@@ -50,7 +50,7 @@ def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
     """Return whether the tensor is over exactly the array's elements."""
     try:
         same_type = torch_type(array.dtype) == tensor.dtype
-    except TypeError:  # a type that PyTorch does not have
+    except TypeError:  # a type that PyTorch does not support
         same_type = False
     if not same_type or tuple(tensor.shape) != array.shape:
         return False
@@ -59,7 +59,7 @@ def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
 
 
 def laid_out_alike(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
-    """Return whether a tensor of the array's shape has its elements in the same order in memory."""
+    """Return whether a tensor with the array's shape has the same element order in memory."""
     return not array.size or all(
         stride * array.itemsize == step or size == 1
         for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)
@@ -69,7 +69,7 @@ def laid_out_alike(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
 def layout_in(
     tensor: torch.Tensor, array: np.ndarray[Any, Any]
 ) -> tuple[tuple[int, ...], list[int], int] | None:
-    """Return shape, steps and beginning of an array in a tensor's memory; None if it is not."""
+    """Return shape, strides and offset of an array in a tensor's memory, or None."""
     size = array.itemsize
     if not size or any(step < 0 or step % size for step in array.strides):
         return None

@@ -1,7 +1,7 @@
-"""Which PyTorch function computes what a NumPy function does.
+"""PyTorch equivalents of NumPy functions.
 
-PyTorch brings NumPy-compatible functions under the same names (``torch._numpy``); here is what they
-leave out. What is found is compared with NumPy's own result by whoever calls it.
+PyTorch has NumPy-compatible functions with the same names (``torch._numpy``); this module adds
+missing ones. Callers compare each result with NumPy's own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _functions(names: str) -> frozenset[Any]:
     return frozenset(getattr(np, name) for name in names.split())
 
 
-#: Functions that look at shapes and types, not at values.
+#: Functions that depend on shapes and types only, not on values.
 NOT_VALUES = _functions(
     "shape ndim size result_type can_cast common_type min_scalar_type iscomplexobj isrealobj "
     "may_share_memory shares_memory array_repr array_str array2string"
@@ -33,28 +33,28 @@ WRITERS = _functions("copyto put put_along_axis place putmask fill_diagonal")
 TAKE_LISTS = _functions(
     "choose column_stack concatenate dstack hstack lexsort select stack vstack"
 ) | {np.linalg.multi_dot}
-#: Functions whose lists are no arrays, and hold none.
+#: Functions whose list arguments are not arrays and contain none.
 TAKE_OTHER_LISTS = _functions("block piecewise save savez savez_compressed")
 
-#: What methods of ufuncs are called that PyTorch has.
+#: Names of ufunc methods that PyTorch supports.
 _OF_UFUNCS = {
     "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "amax",
     "minimum.reduce": "amin", "logical_and.reduce": "all", "logical_or.reduce": "any",
     "add.accumulate": "cumsum", "multiply.accumulate": "cumprod",
 }  # fmt: skip
-#: The longest kernel that is written out, term by term: ONNX Runtime convolves no float64.
+#: The maximum length of an unrolled kernel: ONNX Runtime has no float64 convolution.
 _MOST_TAPS = 64
 
 
 @functools.cache
 def numpy_of_torch() -> Any:
-    """Return the NumPy-compatible functions that PyTorch brings; they come without types."""
+    """Return PyTorch's NumPy-compatible functions, which have no type annotations."""
     return importlib.import_module("torch._numpy")
 
 
 @functools.cache
 def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any] | None:
-    """Return the PyTorch function that takes the same arguments, or None.
+    """Return the PyTorch function with the same parameters, or None.
 
     It takes and returns arrays of ``torch._numpy``.
 
@@ -94,7 +94,7 @@ def torch_method(name: str) -> Callable[..., Any] | None:
 
 
 def _on_tensors(function: Callable[..., Any], *tensors: str) -> Callable[..., Any]:
-    """Return what calls a function of tensors with those of arrays in these parameters."""
+    """Return a function of arrays that passes their tensors to ``function``."""
     signature = inspect.signature(function)
 
     def call(*args: Any, **options: Any) -> Any:
@@ -190,7 +190,7 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
-    """Return a function that takes another number in the place of NaN, but for nothing else."""
+    """Return a function that replaces NaN, and only NaN, by another number."""
 
     def call(a: Any, axis: Any = None, **options: Any) -> Any:
         tnp = numpy_of_torch()
@@ -204,7 +204,7 @@ def _without_nan(name: str, fill: float) -> Callable[..., Any]:
 
 
 def _reduction(name: str, ufunc: str, identity: Any) -> Callable[..., Any]:
-    """Return a reduction that takes ``initial=`` and ``where=``, too."""
+    """Return a reduction that also supports ``initial=`` and ``where=``."""
 
     def call(a: Any, *args: Any, initial: Any = None, where: Any = None, **options: Any) -> Any:
         tnp = numpy_of_torch()
@@ -217,7 +217,7 @@ def _reduction(name: str, ufunc: str, identity: Any) -> Callable[..., Any]:
 
 
 def _running(name: str) -> Callable[..., Any]:
-    """Return a running sum or product, of truth values too."""
+    """Return a cumulative sum or product, also for bools."""
 
     def call(a: Any, *args: Any, **options: Any) -> Any:
         tnp = numpy_of_torch()
@@ -227,9 +227,9 @@ def _running(name: str) -> Callable[..., Any]:
 
 
 def _moving(function: Callable[..., Any], *parameters: str) -> Callable[..., Any]:
-    """Return what does to tensors what a function does that only moves elements.
+    """Return a function of tensors for a NumPy function that only moves elements.
 
-    It is asked for the places of elements: those of all of its parameters are numbered.
+    It applies the NumPy function to numbered elements, to find their new positions.
     """
     signature = inspect.signature(function)
 
@@ -269,11 +269,12 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return torch.searchsorted(bins, x.contiguous(), right=not right)
 
 
-#: The functions written here, by NumPy's name. They take and return arrays of ``torch._numpy``.
+#: Functions that are implemented here, by NumPy name. They take and return arrays of
+#: ``torch._numpy``.
 _own: dict[str, Callable[..., Any]] = {
     "amax": _reduction("max", "maximum", -np.inf),
     "amin": _reduction("min", "minimum", np.inf),
-    "astype": lambda a, dtype, *_, **__: a.astype(dtype),  # how to copy is NumPy's business
+    "astype": lambda a, dtype, *_, **__: a.astype(dtype),  # NumPy itself handles copying
     "cbrt": _on_tensors(lambda x: x.sign() * x.abs().pow(1.0 / 3.0), "x"),
     "compress": _moving(np.compress, "a"),
     "convolve": _on_tensors(_convolve, "a", "v"),

@@ -23,8 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     outer = argparse.ArgumentParser(
         prog="leapp-export",
-        description="Make a bundle of a trainer's checkpoint.",
-        epilog="'leapp-export TRAINER --help' lists the arguments of one.",
+        description="Convert a trainer's checkpoint to a bundle.",
+        epilog="'leapp-export TRAINER --help' lists the arguments of a trainer.",
     )
     outer.add_argument("trainer", choices=names())
     trainer = outer.parse_args(given[:1]).trainer
@@ -45,10 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-o", "--output", dest="path", required=True, metavar="FOLDER", help="the bundle's folder"
+        "-o",
+        "--output",
+        dest="path",
+        required=True,
+        metavar="FOLDER",
+        help="the directory of the bundle",
     )
     parser.add_argument(
-        "--backend", default="onnx", choices=("onnx", "jit"), help="what models are exported as"
+        "--backend", default="onnx", choices=("onnx", "jit"), help="the format of the models"
     )
     parser.add_argument("--verbose", action="store_true", help="show the whole log")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 #: How a checkpoint that holds code is let run it.
-TRUST_HINT = "trust='code', or --trust-code, if you would run a program of whoever made it"
+TRUST_HINT = "If you trust its author, give trust='code' or --trust-code"
 
 
 def library(module: str, package: str) -> Any:
@@ -35,7 +35,7 @@ def existing(path: str | os.PathLike[str]) -> str:
     """Return the file's path; raise if it is not there."""
     file = os.path.expanduser(os.fspath(path))
     if not os.path.isfile(file):
-        raise LeappNotFoundError.coded("LP004", f"{file}: there is no such file.")
+        raise LeappNotFoundError.coded("LP004", f"{file}: the file was not found.")
     return file
 
 
@@ -48,8 +48,7 @@ def untrusted(path: object, held: str) -> LeappValueError:
     """Return the error for a file that names something which could do anything."""
     return LeappValueError.coded(
         "LP805",
-        f"{path}: holds more than numbers ({held}), and reading it would run what it says. "
-        f"Give {TRUST_HINT}.",
+        f"{path}: contains executable code ({held}), which loading would run. {TRUST_HINT}.",
     )
 
 
@@ -82,7 +81,7 @@ def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | No
     trusted = check_trust(trust)
     file = existing(path)
     if not zipfile.is_zipfile(file) and not _is_pickle(file):
-        raise not_a_checkpoint(file, expected, "no file of torch.save()")
+        raise not_a_checkpoint(file, expected, "a file that torch.save() did not write")
     with open(file, "rb") as stream:
         return load_stream(stream, file, expected, trusted=trusted)
 
@@ -98,7 +97,7 @@ def load_stream(stream: Any, file: str, expected: str, *, trusted: bool = False)
         raise untrusted(file, reason or "objects of Python classes") from error
     except Exception as error:
         raise not_a_checkpoint(
-            file, expected, f"what torch.load() refuses: {_first_line(error)}"
+            file, expected, f"a file that torch.load() rejects: {_first_line(error)}"
         ) from error
 
 
@@ -129,9 +128,9 @@ def load_weights(
     """Put weights into a module; raise with the first differences if they are of another one."""
     own = module.state_dict()
     faults = [f"'{name}' is missing" for name in own if name not in weights]
-    faults += [f"'{name}' has no place" for name in weights if name not in own]
+    faults += [f"'{name}' is not part of the model" for name in weights if name not in own]
     faults += [
-        f"'{name}' should be {list(own[name].shape)} and is {list(tensor.shape)}"
+        f"'{name}' should be {list(own[name].shape)}, not {list(tensor.shape)}"
         for name, tensor in weights.items()
         if name in own and own[name].shape != tensor.shape
     ]
@@ -139,8 +138,8 @@ def load_weights(
         more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
         raise LeappValueError.coded(
             "LP802",
-            f"{path}: the weights are of another architecture than {whose}: "
-            f"{'; '.join(faults[:3])}{more}. Give the configuration that it was trained with.",
+            f"{path}: the weights do not match the architecture of {whose}: "
+            f"{'; '.join(faults[:3])}{more}. Give the configuration of the training.",
         )
     module.load_state_dict(dict(weights))
 

@@ -38,7 +38,8 @@ def _check_constant(delay: Any, group: str, term: str) -> None:
         f"Observation term '{group}/{term}' is delayed by a random number of steps "
         f"({delay.min_lag} to {delay.max_lag}), which a policy cannot contain. Export the "
         "task with a constant delay: delay_min_lag equal to delay_max_lag, delay_hold_prob and "
-        "delay_update_period 0; or with none (both 0) where the robot's own sensor is that late.",
+        "delay_update_period 0; or without one (both 0) if the robot's own sensor has the same "
+        "delay.",
     )
 
 

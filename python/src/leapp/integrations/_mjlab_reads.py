@@ -141,8 +141,9 @@ class Reads:
         if not callable(self.plainly(read)):
             raise LeappValueError.coded(
                 "LP803",
-                f"{self.term} reads '{name}' from the simulation itself (env.sim.data), which no "
-                "robot has. Read it from an entity's data (env.scene['robot'].data), a sensor or a "
+                f"{self.term} reads '{name}' from the simulation (env.sim.data), which a robot "
+                "does not have. Read it from an entity's data (env.scene['robot'].data), a "
+                "sensor or a "
                 "command, so that it becomes an input with a name.",
             )
         return read()

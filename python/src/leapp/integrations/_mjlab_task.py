@@ -161,9 +161,9 @@ class Task:
             raise LeappValueError.coded(
                 "LP803",
                 f"{self._reads.term} reads {', '.join(sorted(set(self._reads.seen)))} in each of "
-                f"the {self.env.cfg.decimation} physics steps of a control step, and a bundle "
-                "ticks once a control step. Export the task with decimation=1, or with an action "
-                "that does not depend on what is measured, such as JointPositionAction.",
+                f"the {self.env.cfg.decimation} physics steps of a control step, but a bundle "
+                "ticks once per control step. Export the task with decimation=1, or with an "
+                "action that does not depend on measurements, such as JointPositionAction.",
             )
         single = len(self._written) == 1
         outputs = []
@@ -249,7 +249,8 @@ def _checked(env: Any) -> Any:
     if unwrapped.num_envs != 1 or str(unwrapped.device) != "cpu":
         raise LeappValueError.coded(
             "LP803",
-            f"export_task() takes one environment on the CPU, and this has {unwrapped.num_envs} on "
+            "export_task() takes one environment on the CPU, but this one has "
+            f"{unwrapped.num_envs} on "
             f"'{unwrapped.device}'. Make one with cfg.scene.num_envs = 1 and device='cpu'.",
         )
     return unwrapped

@@ -83,8 +83,8 @@ def make_actor(
     if "activation" not in arguments:
         raise LeappValueError.coded(
             "LP003",
-            f"{saved.path}: the weights do not tell the activation function between them, and "
-            f"there is no params/agent.yaml next to it. Pass config=.. or activation=.., or "
+            f"{saved.path}: the activation function cannot be read from the weights, and there is "
+            "no params/agent.yaml next to the checkpoint. Pass config=.. or activation=.., or "
             f"--config or --activation.",
         )
     noise = any(name.startswith("distribution.") for name in saved.weights)
@@ -92,8 +92,8 @@ def make_actor(
     if saved.section == "actor" and not noise and not told:
         raise LeappValueError.coded(
             "LP003",
-            f"{saved.path}: the weights do not tell which distribution the actor's actions are "
-            f"of. Give config=.. or --config.",
+            f"{saved.path}: the distribution of the actor's actions cannot be read from the "
+            "weights. Give config=.. or --config.",
         )
     _check_normalizer(saved, arguments)
     models = _checkpoint.library("rsl_rl.models", "rsl-rl-lib>=4")
@@ -212,8 +212,9 @@ def _check_normalizer(saved: SavedActor, arguments: Mapping[str, Any]) -> None:
     if arguments.get("obs_normalization") and "obs_normalizer._mean" not in saved.weights:
         raise LeappValueError.coded(
             "LP804",
-            f"{saved.path}: was trained with normalised observations, says its configuration, "
-            f"but holds no normaliser. Export a checkpoint that the runner itself saved.",
+            f"{saved.path}: according to its configuration it was trained with normalised "
+            "observations, but it contains no normaliser. Export a checkpoint that the runner "
+            "itself saved.",
         )
 
 
@@ -240,7 +241,8 @@ def _observations(
     encoders = {name.split(".")[1] for name in saved.weights if name.startswith("cnns.")}
     if encoders != set(images):
         raise _checkpoint.unsupported(
-            f"{saved.path}: the actor takes the images {sorted(encoders)}, and sizes are known of "
+            f"{saved.path}: the actor takes the images {sorted(encoders)}, but sizes are known "
+            "only for "
             f"{sorted(images)}. Give images=.. or --image with channels, height and width."
         )
     if "rnn.rnn.weight_ih_l0" in saved.weights:
@@ -272,8 +274,8 @@ def _encoded(saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any
 
     if images and not arguments.get("cnn_cfg"):
         raise _checkpoint.unsupported(
-            f"{saved.path}: strides and paddings of the image encoders are in the configuration "
-            f"alone. Give config=.. or --config."
+            f"{saved.path}: strides and paddings of the image encoders are only in the "
+            "configuration. Give config=.. or --config."
         )
     total = 0
     for name, (channels, height, width) in images.items():

@@ -142,7 +142,7 @@ def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
         return _Unpickler(stream, file, trusted=trusted).load()
     except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError) as error:
         raise _checkpoint.not_a_checkpoint(
-            file, expected, f"what cannot be unpickled: {error}"
+            file, expected, f"data that cannot be unpickled: {error}"
         ) from error
 
 

@@ -79,8 +79,9 @@ def make_preprocessor(saved: SavedAgent, config: Mapping[str, Any]) -> Any:
         if name is not None:
             raise LeappValueError.coded(
                 "LP804",
-                f"{saved.path}: was trained with the {name.replace('_', ' ')} {agent[name]}, says "
-                f"its configuration, but holds none. Export the checkpoint of the whole agent.",
+                f"{saved.path}: was trained with the {name.replace('_', ' ')} {agent[name]} "
+                "according to its configuration, but it contains none. Export the checkpoint of "
+                "the whole agent.",
             )
         return None
     _checkpoint.library("skrl.resources.preprocessors.torch", "skrl")
@@ -100,7 +101,7 @@ def make_model(saved: SavedAgent, config: Mapping[str, Any] | None, *, trusted: 
     if not section:
         raise LeappValueError.coded(
             "LP003",
-            f"{saved.path}: holds weights and not what computes with them. Give the Runner's "
+            f"{saved.path}: contains weights but no description of the model. Give the Runner's "
             f"configuration (config=.., --config), or a model of your own (model=.., --model).",
         )
     if not trusted:
@@ -149,7 +150,7 @@ def _spaces(saved: SavedAgent, kind: str, settings: Mapping[str, Any]) -> dict[s
     matrices = [value for value in saved.weights.values() if value.dim() == 2]
     if not matrices:
         raise _checkpoint.unsupported(
-            f"{saved.path}: the sizes of observations and actions cannot be told from the "
+            f"{saved.path}: the sizes of observations and actions cannot be read from the "
             f"weights. Give a model of your own (model=.., --model)."
         )
     width = matrices[0].shape[1]
@@ -164,8 +165,8 @@ def _spaces(saved: SavedAgent, kind: str, settings: Mapping[str, Any]) -> dict[s
     clips = "clip_mean_actions" if "gaussian" in kind.lower() else "clip_actions"
     if settings.get(clips):
         raise _checkpoint.unsupported(
-            f"{saved.path}: the policy clips its actions ({clips}) to limits that are in neither "
-            f"file. Give a model of your own (model=.., --model)."
+            f"{saved.path}: the policy clips its actions ({clips}), but neither file contains the "
+            "limits. Give a model of your own (model=.., --model)."
         )
     discrete = "categorical" in kind.lower() or saved.role == "q_network"
     action = spaces.Discrete(rows) if discrete else spaces.Box(-np.inf, np.inf, (rows,))

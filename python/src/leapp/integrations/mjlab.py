@@ -147,9 +147,9 @@ def load_policy(task: str, env: Any, checkpoint: str | os.PathLike[str]) -> Any:
     if missing:
         raise LeappValueError.coded(
             "LP804",
-            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, and the "
-            f"checkpoint has no '{missing[0]}'. Without it the policy would see other numbers than "
-            "in training: give the checkpoint that the trainer wrote, whole.",
+            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, but "
+            f"the checkpoint has no '{missing[0]}'. Without it the policy would receive different "
+            "numbers than in training. Give the complete checkpoint that the trainer wrote.",
         )
     load_weights(policy, weights, os.fspath(checkpoint), f"the policy of '{task}'")
     return policy
@@ -192,8 +192,8 @@ def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any
     if motions and motion_file is None:
         raise LeappValueError.coded(
             "LP003",
-            f"'{task}' tracks a motion, which becomes part of the bundle: give the .npz that it "
-            "was trained with as motion_file (leapp-export mjlab --motion-file FILE).",
+            f"'{task}' tracks a motion, which becomes part of the bundle. Give the .npz file of "
+            "the training as motion_file (leapp-export mjlab --motion-file FILE).",
         )
     for motion in motions:
         motion.motion_file = existing(motion_file or "")

@@ -88,11 +88,15 @@ def export_checkpoint(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this integration's arguments."""
-    parser.add_argument("checkpoint", metavar="MODEL.pt", help="what the runner saved")
+    parser.add_argument(
+        "checkpoint", metavar="MODEL.pt", help="the checkpoint that the runner saved"
+    )
     parser.add_argument(
         "--config", metavar="AGENT.yaml", help="default: params/agent.yaml next to the checkpoint"
     )
-    parser.add_argument("--activation", help="the activation function, where there is no config")
+    parser.add_argument(
+        "--activation", help="the activation function, if there is no configuration"
+    )
     parser.add_argument(
         "--image",
         dest="images",

@@ -91,8 +91,8 @@ def export_checkpoint(
     if normalizer is None and saved.normalized:
         raise LeappValueError.coded(
             "LP804",
-            f"{checkpoint}: was trained with VecNormalize, whose statistics are in a file of "
-            f"their own. Give it with normalizer=.. or --normalizer (False, or --no-normalizer, "
+            f"{checkpoint}: was trained with VecNormalize, whose statistics are in a separate "
+            "file. Give it with normalizer=.. or --normalizer (False, or --no-normalizer, "
             f"exports the policy without).",
         )
     statistics: Any = False
@@ -103,14 +103,16 @@ def export_checkpoint(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this integration's arguments."""
-    parser.add_argument("checkpoint", metavar="MODEL.zip", help="what model.save() wrote")
-    parser.add_argument("--normalizer", metavar="FILE", help="what VecNormalize.save() wrote")
+    parser.add_argument("checkpoint", metavar="MODEL.zip", help="the file that model.save() wrote")
+    parser.add_argument(
+        "--normalizer", metavar="FILE", help="the file that VecNormalize.save() wrote"
+    )
     parser.add_argument(
         "--no-normalizer",
         dest="normalizer",
         action="store_const",
         const=False,
-        help="export without the VecNormalize of training",
+        help="export without the VecNormalize of the training",
     )
     parser.add_argument(
         "--channels-last", action="store_true", help="take images as height x width x channels"
@@ -137,8 +139,8 @@ class _Tick(_policy.Policy):
         for name, space in self._spaces.items():
             if not is_simple(space):
                 raise _checkpoint.unsupported(
-                    f"the observation '{name}' is of the space {space}, which "
-                    f"Stable-Baselines3's policies do not take. Flatten it in the environment."
+                    f"the observation '{name}' has the space {space}, which policies of "
+                    "Stable-Baselines3 do not support. Flatten it in the environment."
                 )
         self._statistics = _statistics(normalizer, self._spaces, self._single)
         self._last = {
@@ -223,8 +225,8 @@ def _statistics(normalizer: Any, spaces: dict[str, Any], single: bool) -> dict[s
             has = list(getattr(getattr(moment, "mean", None), "shape", ()))
             raise LeappValueError.coded(
                 "LP802",
-                f"the VecNormalize is of another environment: it normalises "
-                f"'{name or 'obs'}' of shape {has}, the policy observes "
+                "the VecNormalize belongs to a different environment: it normalises "
+                f"'{name or 'obs'}' of shape {has}, but the policy observes "
                 f"{ {key: list(space.shape) for key, space in spaces.items()} }.",
             )
         deviation = np.sqrt(moment.var + normalizer.epsilon)

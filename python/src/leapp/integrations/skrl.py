@@ -94,7 +94,9 @@ def export_checkpoint(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this integration's arguments."""
-    parser.add_argument("checkpoint", metavar="AGENT.pt", help="what the agent saved")
+    parser.add_argument(
+        "checkpoint", metavar="AGENT.pt", help="the checkpoint that the agent saved"
+    )
     parser.add_argument(
         "--config",
         metavar="AGENT.yaml",
@@ -151,7 +153,7 @@ class _Tick(_policy.Policy):
         self._space = self._model.observation_space
         if not is_simple(self._space):
             raise _checkpoint.unsupported(
-                f"the policy observes {self._space}, of which skrl takes the flattened form. "
+                f"the policy observes {self._space}, which skrl flattens. "
                 f"Flatten it in the environment."
             )
         sizes = self._model.get_specification().get("rnn", {}).get("sizes", [])

@@ -91,7 +91,7 @@ def export_checkpoint(
     elif not _checkpoint.is_state_dict(found):
         holds = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
         raise _checkpoint.not_a_checkpoint(
-            checkpoint, expected, f"{holds}; key=.. or --key says which of them is the actor's"
+            checkpoint, expected, f"{holds}; select the actor with key=.. or --key"
         )
     actor = _policy.frozen(policy)
     _checkpoint.load_weights(actor, found, checkpoint, type(actor).__name__)
@@ -107,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.py:FUNCTION",
         help="your function that returns the actor and its environment, or an example",
     )
-    parser.add_argument("--key", help="which of the file's state dicts is the actor's")
+    parser.add_argument("--key", help="the key of the actor's state dict in the file")
     _checkpoint.add_arguments(parser)
 
 
@@ -119,8 +119,8 @@ def run(arguments: argparse.Namespace) -> str:
     if not isinstance(made, tuple) or len(made) != 2:
         raise LeappValueError.coded(
             "LP003",
-            f"{place}: expected the actor and its environment, or an example of what it "
-            f"observes, got {type(made).__name__}.",
+            f"{place}: expected the actor and its environment, or an example of its observations, "
+            f"got {type(made).__name__}.",
         )
     return export_checkpoint(policy=made[0], observed=made[1], **options)
 
@@ -205,7 +205,7 @@ def _inference(transform: Any) -> Any:
     missing = LeappValueError.coded(
         "LP804",
         f"the transform {name} of {transform.in_keys} has no statistics yet. Give the environment "
-        f"that the actor was trained with, or load the transform's state dict.",
+        "of the training, or load the transform's state dict.",
     )
     if hasattr(transform, "to_observation_norm"):
         try:
@@ -217,7 +217,7 @@ def _inference(transform: Any) -> Any:
     if type(transform)._call is not Transform._call and not isinstance(transform, CatTensors):
         raise _checkpoint.unsupported(
             f"the transform {name} of {transform.in_keys} depends on more than the observation. "
-            f"Do what it does on the robot, and give transforms=.. without it."
+            "Apply it on the robot, and give transforms=.. without it."
         )
     return _policy.frozen(transform.clone())
 
@@ -242,7 +242,8 @@ def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[st
         missing = [_name(key) for key in keys if _name(key) not in found]
         if missing:
             raise _checkpoint.unsupported(
-                f"the actor needs {missing}, which is not observed. Pass an example that has it."
+                f"the actor needs {missing}, which is not in the observations. Pass an example "
+                "that contains it."
             )
         return found
 

@@ -1,4 +1,4 @@
-// Engines that leave weights where they lie, for models that run a few times.
+// Engines that use weights in place, for models that run only a few times.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,8 @@
 
 namespace leapp {
 
-/// Returns the engine of a file that was just written and that no other process uses, for a few
-/// ticks. Its weights stay in the file, which is mapped for as long as the engine lives. The model
-/// is trusted.
+/// Returns the engine of a new file that no other process uses, for a few ticks. The file is mapped
+/// while the engine lives, and its weights are used in place. The model is trusted.
 LEAPP_EXPORT std::unique_ptr<Engine> load_engine_in_place(const Model& model,
                                                           const std::filesystem::path& file);
 

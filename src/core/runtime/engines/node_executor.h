@@ -1,10 +1,9 @@
-// The nodes of a pipeline, run one by one, each with memory of its own: for the replay of golden
-// traces and for shadow runs, which look at every node. Whole ticks on shared memory are the
-// Session's (runtime/session.h). Both follow the same Wiring and compute the same.
+// Runs the nodes of a pipeline one by one, each with its own memory, for the replay of golden
+// traces and for shadow runs, which inspect every node. Session (runtime/session.h) runs whole
+// ticks on shared memory. Both use the same Wiring and compute the same.
 //
-// The caller says which node runs next. It fills the node's inputs, with carried() or with values
-// of its own, runs the node, and counts the run with commit(). Before that, the node may run again
-// on other inputs.
+// The caller chooses the node to run, fills its inputs with carried() or with other values, runs
+// it, and calls commit(). Before commit(), the node may run again on other inputs.
 //
 // With a schedule, the caller starts each tick with begin_tick(), offers every node its turn in the
 // order of the wiring, and runs those that is_due() names. Before the first turn of a tick it fills
@@ -35,7 +34,8 @@ class LEAPP_EXPORT NodeExecutor {
 
   const Wiring& wiring() const noexcept { return wiring_; }
 
-  /// Gives a node its engine. Throws what Engine::bind() throws. A node without one does not run.
+  /// Sets the engine of a node. Throws the errors of Engine::bind(). A node without an engine does
+  /// not run.
   void load(std::size_t node, std::unique_ptr<Engine> engine);
   bool is_loaded(std::size_t node) const { return nodes_.at(node).engine != nullptr; }
 
@@ -78,17 +78,17 @@ class LEAPP_EXPORT NodeExecutor {
     nodes_[node].last_run = kNeverRan;
   }
 
-  /// Returns an output of the latest committed run (1) or of the one before (2); null if there was
-  /// no such run.
+  /// Returns an output of the latest committed run (1) or of the previous one (2); null if there
+  /// was no such run.
   const Tensor* output(PortIndex output, std::size_t runs_ago) const;
 
  private:
   struct Node {
     std::unique_ptr<Engine> engine = {};
     std::vector<Tensor> inputs = {};
-    std::vector<std::optional<Tensor>> initial = {};        // by input: of feedback
-    std::array<std::vector<Tensor>, 2> outputs = {};        // of even runs and of odd ones
-    std::array<std::unique_ptr<Binding>, 2> bindings = {};  // end before the engine
+    std::vector<std::optional<Tensor>> initial = {};        // by input, for feedback inputs
+    std::array<std::vector<Tensor>, 2> outputs = {};        // outputs of even and odd runs
+    std::array<std::unique_ptr<Binding>, 2> bindings = {};  // destroyed before the engine
     std::uint64_t runs = 0;
     std::vector<Tensor> held = {};       // with a schedule: outputs before the first run
     std::vector<Tensor> seen = {};       // inputs of on_change at the last run

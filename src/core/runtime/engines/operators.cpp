@@ -6,10 +6,10 @@
 namespace leapp {
 namespace {
 
-// By name, sorted. Left out on purpose: what reads or writes files (from_file, save), prints (warn,
-// Print), talks to other processes or threads (wait, rpc_async), lets a tensor see other memory
-// (set), changes settings of the process (set_grad_enabled, manual_seed), or takes objects
-// whose bytes it trusts (quantised and sparse ones).
+// By name, sorted. The list intentionally excludes operators that read or write files (from_file,
+// save), print (warn, Print), communicate with other processes or threads (wait, rpc_async), make a
+// tensor use other memory (set), change settings of the process (set_grad_enabled, manual_seed), or
+// accept objects whose bytes they trust (quantised and sparse ones).
 constexpr auto kOperators = std::to_array<std::string_view>({
     // clang-format off
     "Bool", "Complex", "ComplexImplicit", "ConstantChunk", "Delete", "EnumName", "EnumValue",

@@ -14,7 +14,8 @@ inline T sigmoid(T x) {
 }
 template <typename T>
 inline T elu(T x, T alpha, T scale, T input_scale) {
-  const T below = scale * alpha * expm1(x * input_scale);  // not in a branch: loops become vectors
+  const T below =
+      scale * alpha * expm1(x * input_scale);  // no branch, so that loops are vectorised
   return x > T(0) ? scale * x : below;
 }
 template <typename T>

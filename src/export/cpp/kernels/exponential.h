@@ -1,25 +1,25 @@
 // exp, expm1, tanh and erf of floats, at most 2 units in the last place from the exact result, and
-// sigmoid, at most 3: for every argument, infinities and subnormal numbers included (NaN stays
-// NaN), with and without fused multiply-add. No branches and no calls, so that compilers make
-// vectors of the loops around them; a processor without vectors runs the same text.
+// sigmoid, at most 3: for every argument, including infinities and subnormal numbers (NaN stays
+// NaN), with and without fused multiply-add. There are no branches and no calls, so compilers can
+// vectorise the loops around them; the same code works on processors without vectors.
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
-// Arguments are reduced by powers of two: x = n * log(2) + r. Added to this number, a float is
-// rounded to an integer, which then stands in the last bits.
+// Arguments are reduced by powers of two: x = n * log(2) + r. Adding this number rounds a float to
+// an integer, which is then in its last bits.
 constexpr float kRoundToInteger = 12582912.0f;
 
 struct Reduced {
   std::int32_t n;
-  float r;  // at most log(2) / 2 on either side
+  float r;  // at most log(2) / 2 in magnitude
 };
 
 [[maybe_unused]] inline Reduced reduce_by_log2(float x) {
   const float shifted = x * 1.442695041f + kRoundToInteger;
   const float n = shifted - kRoundToInteger;
-  // log(2) in two parts, the first so short that its product with n is exact.
+  // log(2) as a sum of two numbers; the first has so few bits that its product with n is exact.
   const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRoundToInteger), r};
 }
@@ -40,15 +40,15 @@ struct Reduced {
 }
 
 [[maybe_unused]] inline float exp_of_float(float x) {
-  // Beyond these the result is infinity and zero; NaN goes through both.
+  // Beyond these limits the result is infinity or zero; NaN passes through both.
   const float below = x > 89.0f ? 89.0f : x;
   const float bounded = below < -104.0f ? -104.0f : below;
   const Reduced reduced = reduce_by_log2(bounded);
-  // Compensates the rounding error of 1 + r; sigmoid cannot afford half a unit in the last place.
+  // Compensates the rounding error of 1 + r, which would be too large for sigmoid.
   const float value = 1.0f + reduced.r;
   const float lost = (1.0f - value) + reduced.r;
   const float whole = value + (exponential_rest(reduced.r) + lost);
-  // In two steps: 2^n alone may be too large or too small for a float where the result is not.
+  // In two steps, because 2^n alone may be outside the range of a float when the result is not.
   const std::int32_t half = reduced.n >> 1;
   return whole * power_of_two(half) * power_of_two(reduced.n - half);
 }
@@ -87,7 +87,7 @@ struct Reduced {
 }
 
 [[maybe_unused]] inline float sigmoid_of_float(float x) {
-  // Of the size alone: exp never overflows, and small results keep their digits.
+  // Uses only the magnitude, so exp never overflows and small results keep their precision.
   const float e = exp_of_float(-magnitude(x));
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
@@ -103,7 +103,7 @@ struct Reduced {
   small = small * square - 0.37612632f;
   small = small * square + 0.12837917f;
   small = small * size + size;
-  // From 0.92 on, by the logarithm of what is missing to 1; from 3.93 on nothing is.
+  // From 0.92 on, uses the logarithm of the distance to 1; from 3.93 on the distance is zero.
   const float bounded = size > 3.95f ? 3.95f : size;
   float missing = -1.9822067e-4f;
   missing = missing * bounded + 3.0654995e-3f;
@@ -116,7 +116,7 @@ struct Reduced {
   return with_sign_of(size > 0.92f ? large : small, x);
 }
 
-// Of any type; other types are left to the C library.
+// Other types use the C library.
 template <typename T>
 inline T exp(T x) {
   if constexpr (std::is_same_v<T, float>)

@@ -1,8 +1,8 @@
 // Small dense matrices, row by row in memory.
 #include "numbers.h"
 
-// The factors of a square matrix with its rows exchanged, in its own memory. Returns the sign of
-// the exchange; 0 where a pivot is zero.
+// Computes the factors of a square matrix with exchanged rows, in place. Returns the sign of the
+// exchange, or 0 if a pivot is zero.
 template <Index kSize, typename T>
 inline int factor_lu(T* a, Index* order) {
   int sign = 1;
@@ -37,7 +37,7 @@ inline int factor_lu(T* a, Index* order) {
   return singular ? 0 : sign;
 }
 
-// The solution of a x = b for several columns; a is destroyed. False where a is singular.
+// Solves a x = b for several columns; overwrites a. Returns false if a is singular.
 template <Index kSize, Index kColumns, typename T>
 inline bool solve(T* a, const T* b, T* x) {
   Index order[kSize];
@@ -57,7 +57,7 @@ inline bool solve(T* a, const T* b, T* x) {
   return true;
 }
 
-// The determinant; a is destroyed.
+// Computes the determinant; overwrites a.
 template <Index kSize, typename T>
 inline T determinant(T* a) {
   Index order[kSize == 0 ? 1 : kSize];
@@ -66,8 +66,8 @@ inline T determinant(T* a) {
   return result;
 }
 
-// Computes the lower factor of a positive definite matrix, of which one triangle is read. Returns
-// false if the matrix is not positive definite.
+// Computes the lower factor of a positive definite matrix, of which only one triangle is read.
+// Returns false if the matrix is not positive definite.
 template <Index kSize, typename T>
 inline bool cholesky(const T* a, T* lower) {
   for (Index i = 0; i < kSize; ++i) {
@@ -82,7 +82,7 @@ inline bool cholesky(const T* a, T* lower) {
   return true;
 }
 
-// The solution of a triangular system for several columns.
+// Solves a triangular system for several columns.
 template <Index kSize, Index kColumns, typename T>
 inline void solve_triangular(const T* a, const T* b, T* x, bool upper, bool unit) {
   for (Index column = 0; column < kColumns; ++column) {
@@ -97,8 +97,8 @@ inline void solve_triangular(const T* a, const T* b, T* x, bool upper, bool unit
   }
 }
 
-// q [kRows, kRows] and r [kRows, kColumns] of a, by Householder reflections; r comes with a's
-// content.
+// Computes q [kRows, kRows] and r [kRows, kColumns] of a, by Householder reflections; r contains a
+// at the start.
 template <Index kRows, Index kColumns, typename T>
 inline void factor_qr(T* q, T* r) {
   for (Index i = 0; i < kRows; ++i) {

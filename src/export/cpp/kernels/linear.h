@@ -2,7 +2,8 @@
 #include "numbers.h"
 #include "weights.h"
 
-// The sum of products. Eight partial sums, so that compilers may use vectors without reordering.
+// The sum of products, with eight partial sums so that compilers may use vectors without
+// reordering.
 template <Index kCount, typename T, typename W>
 inline T dot(const W* weight, const T* b) {
   constexpr Index kSums = 8;
@@ -18,10 +19,10 @@ inline T dot(const W* weight, const T* b) {
 template <typename T, Index kOut, Index kIn, typename W = T>
 struct Linear {
   const W* weight;  // [kOut, kIn]
-  const T* bias;    // [kOut]; null: none
-  const T* scale;   // [kOut]; null: weights are what they say
+  const T* bias;    // [kOut]; null if there is no bias
+  const T* scale;   // [kOut]; null if the weights have no scale
 
-  // The weights are those of the file: the bits of W.
+  // The weights as in the file: the bits of W.
   template <typename Stored>
   void prepare(const Stored* given_weight, const T* given_bias, const T* given_scale = nullptr) {
     static_assert(sizeof(Stored) == sizeof(W));
@@ -44,12 +45,12 @@ struct Linear {
 };
 
 #ifdef LEAPP_VECTOR_BYTES
-// With vectors, W is kept in panels of several vectors of outputs: for each input in turn its
-// weights to all outputs of the panel. A run then reads the panels once, in order, and needs no sum
-// across a vector.
+// With vectors, W is stored in panels of several vectors of outputs: for each input, its weights
+// for all outputs of the panel. A run then reads the panels once, in order, and needs no sum across
+// a vector.
 template <Index kOut, Index kIn, typename W>
 struct Linear<float, kOut, kIn, W> {
-  static constexpr Index kPanelVectors = 8;  // as many sums hide the latency of an addition
+  static constexpr Index kPanelVectors = 8;  // enough sums to hide the latency of an addition
   static constexpr Index kPanel = kPanelVectors * kLanes;
   static constexpr Index kWholePanels = kOut / kPanel;
   static constexpr Index kGroup = kVectorsPerLoad<W>;
@@ -63,7 +64,7 @@ struct Linear<float, kOut, kIn, W> {
   alignas(64) float biases[static_cast<std::size_t>(kPadded)];
   alignas(64) float scales[static_cast<std::size_t>(kScaled ? kPadded : 1)];
 
-  // The weights are those of the file: the bits of W.
+  // The weights as in the file: the bits of W.
   template <typename Stored>
   void prepare(const Stored* given, const float* bias,
                [[maybe_unused]] const float* scale = nullptr) {
@@ -98,8 +99,8 @@ struct Linear<float, kOut, kIn, W> {
            vector % kGroup;
   }
 
-  // All rows by the panel that begins with output n: one row by the whole of it, several in tiles
-  // whose sums fit the registers.
+  // Computes all rows for the panel that begins with output n: a single row with all sums at once,
+  // several rows in tiles whose sums fit into the registers.
   template <Index kRows, Index kVectors>
   void run_panel(Index n, const float* x, float* y) const {
     if constexpr (kRows == 1) {
@@ -129,10 +130,10 @@ struct Linear<float, kOut, kIn, W> {
 
   template <Index kRows, Index kVectors, Index kTileVectors>
   void run_tile(Index n, Index vector, const float* x, float* y) const {
-    // A tile of few sums takes every second, or fourth, product to another sum.
+    // A tile with few sums adds every second, or fourth, product to another sum.
     constexpr Index kSums = kRows * kTileVectors;
     constexpr Index kChains = kIn % 4 == 0 && kSums <= 2 ? 4 : kIn % 2 == 0 && kSums <= 4 ? 2 : 1;
-    // The processor's own prefetching ends with the page.
+    // The processor's own prefetching ends at a page boundary.
     constexpr Index kAhead = 1024 / sizeof(W);
     Vector sums[kChains][kRows][kTileVectors] = {};
     const W* weight = panels + n * kIn + vector * kLanes;

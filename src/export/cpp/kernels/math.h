@@ -129,7 +129,7 @@ inline T trunc(T x) {
   else
     return x;
 }
-// To even from the middle.
+// Rounds half to even.
 template <typename T>
 inline T round(T x) {
   if constexpr (kIsFloat<T>)
@@ -172,7 +172,7 @@ inline T floor_divide(T a, T b) {
   return quotient - down > T(0.5) ? down + T(1) : down;
 }
 
-// Integers: dividing by zero fails the run.
+// Integer division by zero makes the run fail.
 template <typename T>
 inline T integer_divide(T a, T b, Status& status, std::int32_t error) {
   if (b == T(0)) {
@@ -221,7 +221,7 @@ inline T power(T base, T exponent) {
   }
 }
 
-// Of two, the one that is a number.
+// Returns the operand that is not NaN.
 template <typename T>
 inline T fmaximum(T a, T b) {
   if constexpr (kIsFloat<T>)

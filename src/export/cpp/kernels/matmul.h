@@ -1,4 +1,4 @@
-// The product of two matrices, neither of them constant, with any distances between elements.
+// The product of two variable matrices with any strides.
 #include "numbers.h"
 
 // y [kRows, kColumns], contiguous.

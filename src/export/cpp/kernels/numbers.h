@@ -1,4 +1,4 @@
-// Numbers of every type: conversions, limits, and integer arithmetic that wraps around as
+// Numbers of every type: conversions, limits, and integer arithmetic that wraps around like
 // PyTorch's.
 #include <cmath>
 #include <cstddef>
@@ -17,8 +17,8 @@ constexpr bool kIsFloat = std::is_floating_point_v<T>;
 template <typename T>
 constexpr bool kIsInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// A floating-point number outside of an integer type has no value there: zero for the narrow types
-// and the lowest number for the wide ones, as x86 processors have it.
+// A floating-point number outside the range of an integer type becomes zero for narrow types and
+// the lowest number for wide ones, as on x86 processors.
 template <typename To, typename From>
 constexpr To to(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -39,7 +39,7 @@ constexpr To to(From value) {
   }
 }
 
-// Integers in this type wrap around.
+// Integers wrap around in this type.
 template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 
@@ -109,7 +109,7 @@ constexpr bool less_equal(T a, T b) {
   return a <= b;
 }
 
-// The first failure of a run is what it returns.
+// A run returns its first failure.
 struct Status {
   std::int32_t value = 0;
   constexpr void fail(std::int32_t error) {

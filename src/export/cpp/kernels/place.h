@@ -1,4 +1,4 @@
-// Places outside of a dimension, led back into it.
+// Maps indices outside of a dimension back into it.
 #include "numbers.h"
 
 template <typename T = Index>

@@ -1,5 +1,5 @@
 // One step of a recurrent layer with constant weights, for one row of a batch. The hidden state is
-// read and then replaced; y receives it too.
+// read and then replaced; it is also written to y.
 #include "activation.h"
 #include "linear.h"
 

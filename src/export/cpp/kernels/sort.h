@@ -1,4 +1,5 @@
-// Sorting a row by insertion: stable, without further memory, and quick for the rows of a policy.
+// Sorts a row by insertion: stable, without additional memory, and fast for the short rows of a
+// policy.
 #include "numbers.h"
 
 // NaN compares greater than everything.

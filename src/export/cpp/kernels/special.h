@@ -1,7 +1,7 @@
-// Functions that C++ has no name for.
+// Functions that the C++ standard library does not have.
 #include "math.h"
 
-// Starts at Winitzki's approximation and takes steps of Halley's method on erf.
+// Starts with Winitzki's approximation, and refines it by steps of Halley's method on erf.
 template <typename T>
 inline T erfinv(T y) {
   if (!(y > T(-1) && y < T(1))) {
@@ -22,7 +22,7 @@ inline T erfinv(T y) {
   return static_cast<T>(x);
 }
 
-// By its recurrence up to where its series holds, and by its reflection below zero.
+// Uses its recurrence up to the range of its series, and its reflection below zero.
 template <typename T>
 inline T digamma(T given) {
   double x = static_cast<double>(given);
@@ -57,7 +57,7 @@ template <typename T>
 inline T log_normal_below(T given) {
   const double x = static_cast<double>(given);
   if (x > -30) return static_cast<T>(std::log(0.5 * std::erfc(-x * 0.70710678118654752440)));
-  // Far below, erfc is too small for a number: its asymptotic series.
+  // For large negative numbers erfc underflows, so its asymptotic series is used.
   const double inverse = 1 / (x * x);
   return static_cast<T>(-0.5 * x * x - std::log(-x * 2.50662827463100050242) +
                         std::log1p(-inverse * (1 - 3 * inverse)));

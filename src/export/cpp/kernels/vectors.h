@@ -1,5 +1,5 @@
 // Vectors of floats as wide as the processor's registers, by the vector extensions of GCC and
-// Clang: one text for AVX-512, AVX, SSE and NEON. Without vectors (a microcontroller)
+// Clang: one source for AVX-512, AVX, SSE and NEON. Without vectors (a microcontroller)
 // LEAPP_VECTOR_BYTES stays undefined, and the plain kernels are used.
 #include <cstddef>
 #include <cstring>

@@ -20,8 +20,8 @@ inline T number(T weight) {
 }
 
 #ifdef LEAPP_VECTOR_BYTES
-// Small weights are packed so that one load fills several vectors: those of the same lane lie in
-// one word, and shifts take them apart. That takes fewer steps than widening them does.
+// Small weights are packed so that one load fills several vectors: those of the same lane are in
+// one word, and shifts extract them. This needs fewer instructions than widening.
 typedef std::uint32_t Words __attribute__((vector_size(LEAPP_VECTOR_BYTES)));
 typedef std::int32_t Integers __attribute__((vector_size(LEAPP_VECTOR_BYTES)));
 

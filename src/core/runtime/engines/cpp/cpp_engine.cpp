@@ -13,7 +13,7 @@
 namespace leapp {
 namespace {
 
-// Memory of the alignment that a model asks for.
+// Memory with the alignment that a model requires.
 class AlignedMemory {
  public:
   AlignedMemory(std::size_t bytes, std::size_t alignment)
@@ -111,12 +111,12 @@ void check_table(const Model& model, const leapp_cpp_model& table, std::size_t w
               ", but this library has ABI " + std::to_string(LEAPP_CPP_ABI) +
               "; export the node again");
   require(model.name == table.node, Code::kModelMismatch,
-          "node '" + model.name + "': the compiled model is that of node '" + table.node + "'");
+          "node '" + model.name + "': the compiled model belongs to node '" + table.node + "'");
   check_table_side(model.name, "input", model.inputs, table.inputs, table.input_count);
   check_table_side(model.name, "output", model.outputs, table.outputs, table.output_count);
   require(table.weight_bytes == weight_bytes, Code::kModelMismatch,
           "node '" + model.name + "': the compiled model takes " +
-              std::to_string(table.weight_bytes) + " bytes of weights, and there are " +
+              std::to_string(table.weight_bytes) + " bytes of weights, but the bundle has " +
               std::to_string(weight_bytes));
 }
 
@@ -124,7 +124,7 @@ void check_table(const Model& model, const leapp_cpp_model& table, std::size_t w
 
 std::unique_ptr<Engine> load_cpp_library(const Model& model, const std::filesystem::path& library,
                                          std::span<const std::byte> weights) {
-  // Never closed: engines may outlive whoever loaded them, and the code is small.
+  // Never closed: engines may outlive the code that loaded them, and the library is small.
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   require(handle != nullptr, Code::kBadModel,
           "node '" + model.name + "': " + library.string() + " could not be opened");

@@ -9,9 +9,9 @@
 
 namespace leapp {
 
-/// Opens the library, which from then on runs in this process, and prepares the model of the node
-/// with a copy of the weights. The table is checked against the model's ports. Throws Error with
-/// the node's name. Runs allocate nothing.
+/// Opens the library, whose code then runs in this process, and prepares the model of the node with
+/// a copy of the weights. Checks its table against the model's ports. Throws Error with the node's
+/// name. Runs do not allocate.
 LEAPP_EXPORT std::unique_ptr<Engine> load_cpp_library(const Model& model,
                                                       const std::filesystem::path& library,
                                                       std::span<const std::byte> weights);

@@ -23,12 +23,12 @@ namespace leapp {
 namespace {
 
 [[noreturn]] void fail_memory() {
-  throw Error(Code::kIo, std::string("a copy of a compiled library could not be made in memory: ") +
+  throw Error(Code::kIo, std::string("could not copy a compiled library into memory: ") +
                              std::strerror(errno));
 }
 
-// A copy of a file in sealed memory: the hashed bytes are those that are opened, whatever its size,
-// and even if another process writes to the file or to this process's descriptors.
+// A copy of a file in sealed memory: the hashed bytes are the opened bytes, for any size, even if
+// another process writes to the file or to this process's descriptors.
 class SealedCopy {
  public:
   explicit SealedCopy(const std::filesystem::path& file)
@@ -54,8 +54,8 @@ class SealedCopy {
   std::string sha256() const { return sha256_file(path()); }
   std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
-  // Never closes it, as libraries are not: the dynamic linker knows a library by its path, and a
-  // path that came back would be taken for the former one.
+  // Never closed, because the dynamic linker identifies a library by its path: a reused path would
+  // be taken for the previous library.
   void keep() noexcept { descriptor_ = -1; }
 
  private:
@@ -71,7 +71,7 @@ class SealedCopy {
   int descriptor_;
 };
 
-// The path to open for a verified library; the same one for all nodes, and for all managers.
+// Returns the path of a verified library for opening; the same path for all nodes and managers.
 std::filesystem::path verified_library(const NativeRecord& record,
                                        const std::filesystem::path& file) {
   static std::mutex mutex;

@@ -1,4 +1,5 @@
-// Opens what build_native() made, once it was checked. From then on its code runs in this process.
+// Opens the library that build_native() compiled, after checking it. Its code then runs in this
+// process.
 #pragma once
 
 #include <memory>
@@ -7,9 +8,9 @@
 
 namespace leapp {
 
-/// Returns the EngineFactory of the backend "cpp". Throws Error: kNativeNotAllowed unless the file
-/// may be run as machine code, kNotBuilt if it was not compiled, kStaleBuild if it was compiled
-/// from another source or for another machine.
+/// Returns the EngineFactory of the backend "cpp". Throws Error: kNativeNotAllowed unless the
+/// caller allows machine code, kNotBuilt if it was not compiled, kStaleBuild if it was compiled
+/// from a different source or for a different machine.
 LEAPP_EXPORT std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& file,
                                                      const EngineOptions& options);
 

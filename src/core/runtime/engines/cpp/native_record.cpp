@@ -23,8 +23,8 @@ NativeRecord read_native_record(const std::filesystem::path& file) {
   std::error_code ignored;
   require(std::filesystem::exists(file, ignored), Code::kNotBuilt,
           file.string() +
-              " is not there: the C++ of this bundle was not compiled; run 'leapp build' "
-              "with its YAML");
+              " is missing: the C++ nodes of this bundle are not compiled. Run 'leapp build' with "
+              "its YAML");
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
   const std::string text = read_file(file, kMostBytes);
   try {

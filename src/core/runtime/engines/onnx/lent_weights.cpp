@@ -9,7 +9,7 @@
 namespace leapp {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // of the largest element, a complex number
+constexpr std::size_t kAlignment = 16;  // size of the largest element, a complex number
 
 bool can_be_lent(const onnx::Tensor& weight, std::span<const std::byte> file) {
   const std::byte* data = weight.raw.data.get();

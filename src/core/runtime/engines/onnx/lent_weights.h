@@ -1,4 +1,4 @@
-// Weights that ONNX Runtime reads where they lie, instead of copying and packing them.
+// Weights that ONNX Runtime reads in place, instead of copying and packing them.
 #pragma once
 
 #include <onnxruntime_c_api.h>
@@ -10,9 +10,9 @@
 
 namespace leapp {
 
-/// Does the same model with its large weights said to lie in external data, which is the file
-/// itself. `head` becomes the model without them; the result refers to it and to the bytes of
-/// `file`. Weights that are not aligned for their type stay in the model.
+/// Returns the same model with its large weights declared as external data in the file itself.
+/// `head` becomes the model without them; the result refers to `head` and to the bytes of `file`.
+/// Weights that are not aligned for their type stay in the model.
 ModelFile lend_weights(const ModelFile& file, std::string& head);
 
 /// Lets a session read external data in place without a copy: weights are not packed, not repacked

@@ -16,7 +16,7 @@
 namespace leapp {
 namespace {
 
-// Where ONNX Runtime looks for weights that it was not handed: nowhere.
+// The directory in which ONNX Runtime would look for other weights: none.
 constexpr const char* kExternalFolder = "session.model_external_initializers_file_folder_path";
 
 // Owns one of ONNX Runtime's objects. Its release functions are members of OrtApi.
@@ -146,13 +146,13 @@ class OnnxEngine final : public Engine {
     return own(session, api.ReleaseSession);
   }
 
-  // Hands over the files that hold weights of the model, so that ONNX Runtime opens none itself.
+  // Passes the files with weights of the model to ONNX Runtime, so that it opens none itself.
   void add_external_data(OrtSessionOptions& settings, const ModelFile& file) const {
     const OrtApi& api = ort_.api();
     check(api.AddSessionConfigEntry(&settings, kExternalFolder, "/dev/null"));
     const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()),
                                 file.bytes.size());
-    if (text.find("location") == std::string_view::npos) return;  // the key of each such weight
+    if (text.find("location") == std::string_view::npos) return;  // the name of each such weight
     const std::set<std::string> locations = onnx::external_locations(
         onnx::parse_model(onnx::Bytes::borrowed(file.bytes), file.path.string()));
     std::vector<const char*> names;
@@ -179,7 +179,7 @@ class OnnxEngine final : public Engine {
 
   void add_provider(OrtSessionOptions& settings) const {
     const OrtApi& api = ort_.api();
-    if (provider_ == kCpuProvider) return;  // always there, as the last resort
+    if (provider_ == kCpuProvider) return;  // always available, as the last resort
     if (provider_ == kCudaProvider) {
       OrtCUDAProviderOptionsV2* raw = nullptr;
       check(api.CreateCUDAProviderOptions(&raw));
@@ -187,7 +187,7 @@ class OnnxEngine final : public Engine {
       check(api.SessionOptionsAppendExecutionProvider_CUDA_V2(&settings, raw), Code::kNoProvider);
       return;
     }
-    // The general door takes the name without its suffix.
+    // The generic AppendExecutionProvider API expects the name without "ExecutionProvider".
     const std::string suffix = "ExecutionProvider";
     const std::string name = provider_.substr(0, provider_.size() - suffix.size());
     check(api.SessionOptionsAppendExecutionProvider(&settings, name.c_str(), nullptr, nullptr, 0),
@@ -221,7 +221,7 @@ class OnnxEngine final : public Engine {
     const OrtApi& api = ort_.api();
     const OrtTensorTypeAndShapeInfo* tensor = nullptr;
     check(api.CastTypeInfoToTensorInfo(&info, &tensor));
-    if (tensor == nullptr) return;  // a sequence or a map: no port can be that
+    if (tensor == nullptr) return;  // a sequence or a map, which cannot be a port
     ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
     check(api.GetTensorElementType(tensor, &type));
     signature.type = static_cast<onnx::ElementType>(type);
@@ -230,7 +230,7 @@ class OnnxEngine final : public Engine {
     Shape shape(rank);
     check(api.GetDimensions(tensor, shape.data(), rank));
     signature.shape.emplace();
-    for (const std::int64_t size : shape) {  // -1 where the model leaves a dimension open
+    for (const std::int64_t size : shape) {  // -1 for a dimension that the model leaves open
       signature.shape->push_back(size < 0 ? onnx::Dimension("") : onnx::Dimension(size));
     }
   }
@@ -257,7 +257,7 @@ class OnnxEngine final : public Engine {
   Model model_;
   const OnnxRuntime& ort_;
   std::string provider_;
-  std::shared_ptr<const void> keeper_;  // of weights that the session reads in place
+  std::shared_ptr<const void> keeper_;  // weights that the session reads in place
   Handle<OrtSession> session_;
   Handle<OrtMemoryInfo> memory_;
   Handle<OrtRunOptions> run_options_;
@@ -286,7 +286,7 @@ void OnnxBinding::rebind_output(std::size_t index, const TensorView& view) {
 }
 
 Handle<OrtValue> OnnxBinding::value_over(const void* data, DType dtype, const Shape& shape) const {
-  static char nothing = 0;  // ONNX Runtime wants an address even for no elements
+  static char nothing = 0;  // ONNX Runtime needs an address even for zero elements
   void* address = data != nullptr ? const_cast<void*>(data) : &nothing;
   const std::size_t bytes = static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
   OrtValue* value = nullptr;

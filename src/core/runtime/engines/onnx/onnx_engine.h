@@ -12,7 +12,7 @@ namespace leapp {
 LEAPP_EXPORT std::unique_ptr<Engine> load_onnx_engine(const Model& model, const ModelFile& file,
                                                       const EngineOptions& options);
 
-/// Opens ONNX Runtime ahead of the first model. Throws Error(kNotFound) when it is not there.
+/// Opens ONNX Runtime before the first model. Throws Error(kNotFound) if it is not installed.
 LEAPP_EXPORT void preload_onnxruntime();
 
 }  // namespace leapp

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The oldest interface that has everything used here: ONNX Runtime 1.18 and newer.
+// The oldest interface with all functions used here: ONNX Runtime 1.18 and newer.
 constexpr std::uint32_t kApiVersion = 18;
 
 std::mutex mutex;
@@ -25,8 +25,8 @@ fs::path& preferred_path() {
   return path;
 }
 
-// What a directory holds; nothing if it cannot be read. Not std::filesystem's iterator, which ends
-// the process when memory is short.
+// Returns the files in a directory; empty if it cannot be read. Does not use std::filesystem's
+// iterator, which ends the process if memory is short.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
@@ -37,7 +37,8 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-// libonnxruntime.so or libonnxruntime.so.* in a folder; the shortest name where there are several.
+// Returns libonnxruntime.so or libonnxruntime.so.* in a directory; if there are several, the
+// shortest name.
 std::vector<fs::path> libraries_in(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const fs::path& entry : entries_of(folder)) {
@@ -51,7 +52,7 @@ void append(std::vector<fs::path>& to, const std::vector<fs::path>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// A path given by the user: the library itself, or the folder that holds it.
+// A path of the user: the library itself, or its directory.
 std::vector<fs::path> given(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored) ? libraries_in(path) : std::vector<fs::path>{path};
@@ -125,8 +126,8 @@ const OnnxRuntime& OnnxRuntime::get() {
 
 OnnxRuntime::OnnxRuntime() {
   const OrtApiBase* base = open_library();
-  // A program may end while another thread is here. What is registered last runs first: the library
-  // is not taken down before it is up.
+  // A program may end while another thread is here. Exit handlers run in reverse order, so the
+  // library is not destroyed before it is initialised.
   std::atexit([] { const std::lock_guard up(mutex); });
   version_ = base->GetVersionString();
   api_ = base->GetApi(kApiVersion);

@@ -1,4 +1,4 @@
-// ONNX Runtime as a library opened at run time: nothing of LEAPP links it.
+// ONNX Runtime as a library that is opened at run time: LEAPP does not link it.
 #pragma once
 
 #include <onnxruntime_c_api.h>
@@ -11,11 +11,11 @@
 
 namespace leapp {
 
-/// The opened library and its environment. One per process, made at first use, never closed: ONNX
-/// Runtime's threads and its own statics do not survive being unloaded. Thread-safe.
+/// The opened library and its environment. One per process, created at first use, never closed,
+/// because ONNX Runtime's threads and statics do not survive unloading. Thread-safe.
 class OnnxRuntime {
  public:
-  /// Opens the library on the first call. Throws Error(kNotFound) with the places tried; a later
+  /// Opens the library on the first call. Throws Error(kNotFound) with the searched paths; a later
   /// call tries again.
   static const OnnxRuntime& get();
 
@@ -27,7 +27,7 @@ class OnnxRuntime {
   /// first.
   const std::vector<std::string>& providers() const noexcept { return providers_; }
 
-  /// Throws a status that is not OK as an Error "<what>: <ONNX Runtime's words>".
+  /// Throws a status that is not OK as an Error "<what>: <message of ONNX Runtime>".
   void check(OrtStatus* status, const std::string& what, Code code = Code::kBadModel) const;
 
  private:

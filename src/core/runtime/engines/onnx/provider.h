@@ -1,4 +1,4 @@
-// Which of ONNX Runtime's execution providers runs a model.
+// The choice of ONNX Runtime's execution provider for a model.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ inline constexpr const char* kCpuProvider = "CPUExecutionProvider";
 inline constexpr const char* kCudaProvider = "CUDAExecutionProvider";
 
 /// Returns the provider to use out of those available. `requested` is "cpu", "cuda", .. or a
-/// provider's own name; empty means CUDA where it is, else the CPU. Throws Error(kValue) when what
-/// is requested is not there.
+/// provider's own name; empty means CUDA if it is available, otherwise the CPU. Throws
+/// Error(kValue) if the requested provider is missing.
 std::string choose_provider(const std::string& requested,
                             const std::vector<std::string>& available);
 

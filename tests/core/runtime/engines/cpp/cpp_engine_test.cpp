@@ -84,7 +84,7 @@ TEST_F(CppEngineTest, TheTableMustBeThatOfTheNode) {
   fewer.outputs.clear();
   EXPECT_THAT(fault(fewer), HasSubstr("has 1 outputs, and the bundle says 0"));
   EXPECT_THAT(fault(doubling_model(), 12),
-              HasSubstr("takes 16 bytes of weights, and there are 12"));
+              HasSubstr("takes 16 bytes of weights, but the bundle has 12"));
   Model other = doubling_model();
   other.name = "critic";
   EXPECT_THAT(fault(other), HasSubstr("has no 'leapp_cpp_critic'"));
