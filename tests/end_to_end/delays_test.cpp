@@ -215,9 +215,8 @@ TEST_F(DelaysTest, LongerThanWhatWasKeptIsRefused) {
   for (int pass = 0; pass < 4; ++pass) step(at::randn({3}), "onnx");
   stop();
   EXPECT_THAT(testing::message_of([] { compile_graph({.visualize = false}); }),
-              AllOf(HasSubstr("delays_test.cpp:"),
-                    HasSubstr("input 'a2' of node 'pi' receives pi/a of 2 ticks ago"),
-                    HasSubstr("the first 1 pass only. Call leapp.start(max_cached_io=2)")));
+              AllOf(HasSubstr("delays_test.cpp:"), HasSubstr("input 'a2' of node 'pi'"),
+                    HasSubstr("max_cached_io=2"), testing::EndsWith("[LP310]")));
 }
 
 }  // namespace

@@ -31,15 +31,12 @@ TEST(ExecutionOrder, KeepsTheOrderOfModelsWhereItIsFreeTo) {
 }
 
 TEST(ExecutionOrder, b18_ACycleIsPrintedEdgeByEdge) {
-  EXPECT_EQ(error_of(ErrorKind::kValue,
-                     [] {
-                       execution_order(wired(5, {{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}}));
-                     }),
-            "[B18] pipeline.data_flow.b/y: the forward wires form a cycle:\n"
-            "  b/y -> c/x\n"
-            "  c/y -> d/x\n"
-            "  d/y -> b/x\n"
-            "A value from the previous tick belongs in feedback_flow");
+  EXPECT_THAT(error_of(ErrorKind::kValue,
+                       [] {
+                         execution_order(wired(5, {{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}}));
+                       }),
+              testing::AllOf(testing::StartsWith("[B18] pipeline.data_flow.b/y: "),
+                             HasSubstr("\n  b/y -> c/x\n  c/y -> d/x\n  d/y -> b/x\n")));
   EXPECT_THAT(error_of(ErrorKind::kValue,
                        [] {
                          execution_order(wired(1, {{0, 0}}));
