@@ -216,7 +216,7 @@ TEST_F(DelaysTest, LongerThanWhatWasKeptIsRefused) {
   stop();
   EXPECT_THAT(testing::message_of([] { compile_graph({.visualize = false}); }),
               AllOf(HasSubstr("delays_test.cpp:"), HasSubstr("input 'a2' of node 'pi'"),
-                    HasSubstr("max_cached_io=2"), testing::EndsWith("[LP310]")));
+                    HasSubstr("max_cached_io=2"), ::testing::EndsWith("[LP310]")));
 }
 
 }  // namespace
