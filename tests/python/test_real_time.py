@@ -35,7 +35,7 @@ actuators:
 
 
 class Policy(torch.nn.Module):
-    """A recurrent policy with an operator of each kind: matrices, activations, a softmax, a sort."""
+    """A recurrent policy with each kind of operator: matrices, activations, a softmax, a sort."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -132,7 +132,6 @@ class TestTorchScript:
             )
             assert "could not be loaded as TorchScript" in refusal(one_node(tmp_path, ".pt", data))
 
-
     @pytest.mark.parametrize("change", ["empty", "cut", "deep", "sizes"])
     def test_tensors_beyond_their_memory_are_errors(self, tmp_path: Path, change: str) -> None:
         model = torch.jit.script(torch.nn.Linear(4, 4))
