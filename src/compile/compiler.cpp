@@ -86,8 +86,7 @@ class Compiler {
                 "{\"diagnostics\": " + to_json(session_.diagnostics().by_harm()) +
                     ", \"inventory\": " + to_json(inventory_of_last_compile()) + "}\n");
     syncing.wait();
-    checkpoint_();  // the last step, which publishes the bundle as a whole
-    staged_.commit();
+    staged_.commit(checkpoint_);
     if (!dry_run_ && !nodes_.empty()) {
       log(LogLevel::kInfo,
           "To check more than a few passes, run an episode of the program inside leapp.shadow(\"" +

@@ -170,7 +170,9 @@ def compile_graph(
     """Export every node, write the bundle, draw it and validate it.
 
     The program's signal handlers, such as that of Ctrl+C, are called between steps. If one raises,
-    the call ends with that exception; nothing is written, and an existing bundle is unchanged.
+    the call ends with that exception; nothing is written, and an existing bundle is unchanged. Only
+    a signal that arrives after the last step, which replaces the existing bundle at once, finds the
+    complete new bundle.
 
     Args:
         visualize: Draw ``{name}.png``. A failed drawing is only logged.

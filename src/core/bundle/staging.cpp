@@ -182,7 +182,7 @@ StagedDirectory::~StagedDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-void StagedDirectory::commit() {
+void StagedDirectory::commit(const Checkpoint& last_chance) {
   demand(!path_.empty(), "a staged directory is committed once");
   const CommitLock one_at_a_time(target_);
   try {
@@ -199,10 +199,12 @@ void StagedDirectory::commit() {
     // the disk before they get the name. Files that are carried over were already on the disk.
     sync_tree(path_, Synced::kFiles);
     if (path_.parent_path() == target_) {
+      last_chance();
       move_in();
     } else {
       if (exists) carry_over();
       sync_tree(path_, Synced::kFolders);
+      last_chance();
       if (!swap_in()) move_in();
       sync_to_disk(target_.parent_path());
     }

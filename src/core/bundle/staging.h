@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/checkpoint.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
@@ -49,8 +50,9 @@ class LEAPP_EXPORT StagedDirectory {
   void sync_early() const noexcept;
 
   /// Puts the export in place. Throws Error(kIo) if that fails; the previous export is then
-  /// unchanged.
-  void commit();
+  /// unchanged. `last_chance` is called when all files are on the disk, just before they replace
+  /// the previous export; if it throws, the previous export is unchanged too.
+  void commit(const Checkpoint& last_chance = {});
 
  private:
   void carry_over() const;

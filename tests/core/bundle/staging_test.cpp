@@ -166,6 +166,35 @@ TEST_F(StagingTest, b24_WithoutCommitNothingHappened) {
   EXPECT_EQ(read_file(target() / "a.onnx"), "old");
 }
 
+TEST_F(StagingTest, b24_AnExportThatIsCancelledWhenItsFilesAreOnTheDiskChangesNothing) {
+  const auto write = [&](const std::string& text) {
+    auto staged = std::make_unique<StagedDirectory>(target());
+    write_bytes(staged->path() / "w.yaml", text);
+    return staged;
+  };
+  write("old")->commit();
+  std::vector<std::string> calls;
+  asked = &calls;
+  auto staged = write("new");
+  const Checkpoint last_chance([&] {
+    calls.push_back("cancelled");
+    return true;
+  });
+  try {
+    staged->commit(last_chance);
+    ADD_FAILURE() << "committed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kCancelled);
+  }
+  asked = nullptr;
+  staged.reset();
+  EXPECT_EQ(read_file(target() / "w.yaml"), "old");
+  EXPECT_EQ(listing(), std::set<std::string>({"w", "w/w.yaml"}));
+  ASSERT_GE(calls.size(), 2U);
+  EXPECT_EQ(calls.back(), "cancelled");  // nothing is renamed afterwards
+  EXPECT_TRUE(calls[calls.size() - 2].starts_with("fsync"));
+}
+
 TEST_F(StagingTest, WhatAKilledProcessLeftIsRemoved) {
   const pid_t child = ::fork();
   if (child == 0) {
