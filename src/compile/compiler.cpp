@@ -307,6 +307,7 @@ class Compiler {
                                                    tolerance_, external_, checkpoint_);
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
+    say(rollout.untrusted);
     const std::string failures = describe_failures(rollout.outcomes);
     const std::string sign = signs_.first(rollout.outcomes);
     say(signs_.release(rollout.outcomes));

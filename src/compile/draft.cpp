@@ -30,7 +30,7 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   options.name = name_of;
   // A custom operator would have to be available at run time.
   options.keep = [backend = draft.backend](const c10::OperatorHandle& op) {
-    if (backend != Backend::kOnnx && backend != Backend::kCpp) return !trace::is_users(op);
+    if (backend != Backend::kOnnx && backend != Backend::kCpp) return trace::is_aten(op);
     const std::string name = c10::toString(op.operator_name());
     return backend == Backend::kCpp ? cpp_export::can_generate(name) : can_convert_to_onnx(name);
   };

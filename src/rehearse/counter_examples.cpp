@@ -136,7 +136,7 @@ bool Contest::runs_the_same_anywhere() const {
   const trace::Tape& tape = *recording_.tape;
   return std::ranges::all_of(recording_.calls, [&](std::int32_t index) {
     const trace::Call& call = tape.call(index);
-    bool fixed = !trace::is_users(call.op);
+    bool fixed = trace::is_aten(call.op);
     trace::for_each_result(tape, call, [&](trace::VarId var) {
       fixed &= var == trace::kNoId || tape.variable(var).dynamic == 0;
     });

@@ -76,10 +76,19 @@ bool have_many_weights(const std::vector<ExportedNode>& nodes,
 }
 
 std::unique_ptr<Engine> engine_of(const ExportedNode& node, const std::filesystem::path& file,
-                                  bool in_place) {
+                                  bool in_place, Trust trust) {
   if (node.model.backend == "cpp") return compile_cpp_model(node.model, file);
-  if (in_place && node.ours) return load_engine_in_place(node.model, file);
-  return load_engine(node.model, file, {}, Trust::kCode);  // the user's own, or small
+  if (in_place && node.ours) return load_engine_in_place(node.model, file, trust);
+  return load_engine(node.model, file, {}, trust);  // the user's own, or small
+}
+
+// Reports that a robot loads the model only with trust, in the loader's words.
+Diagnostic needs_trust(const std::string& node, const std::filesystem::path& folder,
+                       const Error& refusal) {
+  std::string text = refusal.text();
+  const std::string prefix = folder.string() + "/";  // a temporary directory
+  if (const std::size_t at = text.find(prefix); at != text.npos) text.erase(at, prefix.size());
+  return state::warning(Code::kNotTrusted, {}, node, std::move(text));
 }
 
 std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
@@ -107,7 +116,8 @@ class Roller {
   bool same(const IncomingWire& incoming, const at::Tensor& a, const at::Tensor& b) const;
   void check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                      const at::Tensor& carried);
-  Tensors run(Runner& runner, const Tensors& inputs) const;
+  std::unique_ptr<Engine> load(const ExportedNode& node, const std::filesystem::path& file);
+  Tensors run(Runner& runner, const Tensors& inputs);
   Tensors traced_outputs(const ExportedNode& node, const Tensors& exported) const;
   NodeOutcome finish(Runner& runner) const;
 
@@ -292,7 +302,18 @@ Tensors Roller::inputs_of(const Runner& runner) {
   return inputs;
 }
 
-Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
+// Loads a model as a robot does. The user's own operators are trusted here, but not by a robot.
+std::unique_ptr<Engine> Roller::load(const ExportedNode& node, const std::filesystem::path& file) {
+  try {
+    return engine_of(node, file, in_place_, Trust::kData);
+  } catch (const Error& error) {
+    if (error.code() != Code::kNotTrusted) throw;
+    done_.untrusted.push_back(needs_trust(node.model.name, folder_, error));
+  }
+  return engine_of(node, file, in_place_, Trust::kCode);
+}
+
+Tensors Roller::run(Runner& runner, const Tensors& inputs) {
   const Model& model = runner.node->model;
   const std::filesystem::path file = folder_ / model.file->path;
   if (model.backend == "pt2") {
@@ -300,7 +321,7 @@ Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
     for (at::Tensor& output : outputs) output = on_host(output);
     return outputs;
   }
-  if (!runner.engine) runner.engine = engine_of(*runner.node, file, in_place_);
+  if (!runner.engine) runner.engine = load(*runner.node, file);
   return run_model(*runner.engine, model, inputs);
 }
 

@@ -25,6 +25,7 @@ struct Rollout {
   /// has its initial value again, as at the start of an episode, does not count; nor does a wire
   /// between nodes that ran at different rates, which find_rates() reports.
   std::optional<Diagnostic> difference;
+  std::vector<Diagnostic> untrusted;  ///< warnings about models that load only with Trust::kCode
   std::vector<std::unique_ptr<Engine>> engines;  ///< engines of the models that ran; otherwise null
 };
 

@@ -16,7 +16,7 @@ namespace {
 bool is_replayable(const SeenCall& call) {
   const trace::OpTraits& traits = call.traits;
   // A custom operator may be implemented in Python, which must not run while the lock is held.
-  if (trace::is_users(call.op) || traits.uninitialized || traits.is_random(call.stack))
+  if (!trace::is_aten(call.op) || traits.uninitialized || traits.is_random(call.stack))
     return false;
   const auto writes = std::ranges::count(traits.writes, true);
   return writes == 0 || (writes == 1 && traits.writes.front() && !traits.overwrites.front());

@@ -103,9 +103,10 @@ class SourceCheck {
     const std::string word = text_of(token);
     if (namespace_named_) {
       namespace_named_ = false;
-      return word == "aten" || word == "prim"
+      // PyTorch implements those of torch_nn in Python, by operators that compute.
+      return word == "aten" || word == "prim" || word == "torch_nn"
                  ? std::string()
-                 : "its code calls operators of '" + word + "', which are not PyTorch's own";
+                 : "its code calls operators of '" + word + "'";
     }
     if (token.kind != jit::TK_IDENT) return {};
     if (word == "ops") namespace_follows_ = last_ != ".";

@@ -94,13 +94,17 @@ at::Tensor copied(const at::Tensor& tensor) {
 
 }  // namespace
 
+bool is_aten(const c10::OperatorHandle& op) {
+  return op.schema().name().starts_with("aten::");
+}
+
 bool is_users(const c10::OperatorHandle& op) {
-  return !op.schema().name().starts_with("aten::");
+  return !is_aten(op) && !op.schema().name().starts_with("torch_nn::");
 }
 
 bool can_look_inside(const c10::OperatorHandle& op) {
   return traits_of(op).counts_lengths || op.schema().name().starts_with("aten::_foreach_") ||
-         (is_users(op) && !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd));
+         (!is_aten(op) && !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd));
 }
 
 std::optional<Inside> record_inside(const c10::OperatorHandle& op,
@@ -127,7 +131,7 @@ std::optional<Inside> record_inside(const c10::OperatorHandle& op,
     inside.list_sizes.push_back(result.isTensor() ? -1 : static_cast<int>(tensors.size()));
     for (const at::Tensor& tensor : tensors) {
       const auto var = recording.tape->find(tensor);
-      const bool follows = var && depends_on_inputs(*recording.tape, *var);
+      const bool follows = tensor.numel() == 0 || (var && depends_on_inputs(*recording.tape, *var));
       if (!follows && !traits_of(op).counts_lengths) return std::nullopt;
       recording.outputs.push_back({.var = var ? *var : recording.tape->use(tensor)});
     }

@@ -23,7 +23,11 @@ struct Inside {
   std::vector<int> list_sizes;  ///< for each result; -1 for a tensor
 };
 
-/// Returns whether the operator is a custom one and not PyTorch's.
+/// Returns whether the operator is in libtorch, which every TorchScript model needs anyway.
+bool is_aten(const c10::OperatorHandle& op);
+
+/// Returns whether the operator is a custom one, and neither in libtorch nor in PyTorch's Python
+/// package.
 bool is_users(const c10::OperatorHandle& op);
 
 /// Returns whether record_inside() may decompose it. Composites decompose by themselves, and

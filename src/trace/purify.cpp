@@ -245,7 +245,7 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
 bool shapes_may_do(const Recording& recording) {
   return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
     const Call& call = recording.tape->call(index);
-    return !is_users(call.op) && call.op.schema().name() != "aten::as_strided";
+    return is_aten(call.op) && call.op.schema().name() != "aten::as_strided";
   });
 }
 

@@ -17,7 +17,7 @@ from ready_bundle import Bundle
 from test_inference_cli import COMMAND, leapp
 from test_trust_models import one_node, torchscript
 
-from leapp import InferenceManager, LeappError, TensorSemantics, annotate
+from leapp import InferenceManager, LeappError, TensorSemantics, annotate, diagnostics
 
 
 @pytest.mark.skipif(COMMAND is None, reason="the leapp command is not installed")
@@ -53,6 +53,55 @@ class TestCommand:
         error = leapp("check", one_node(tmp_path, ".pt", buffer.getvalue()), code=1).stderr
         assert "gone" in error
         assert "\x1b" not in error
+
+
+class TestExport:
+    """The export says which models a robot loads only if it trusts the bundle."""
+
+    @staticmethod
+    def double(x: torch.Tensor) -> torch.Tensor:
+        """Compute without operators of PyTorch."""
+        return torch.frombuffer(bytearray((x.numpy() * 2).tobytes()), dtype=x.dtype)
+
+    LIBRARY = torch.library.Library("leapp_test_trust", "DEF")
+    LIBRARY.define("opaque(Tensor x) -> Tensor")
+    LIBRARY.impl("opaque", double, "CPU")
+    LIBRARY.impl("opaque", torch.empty_like, "Meta")
+
+    def export(self, bench: Workbench, function: Any, backend: str) -> list[str]:
+        with bench.trace():
+            x = annotate.input_tensors("n", {"x": torch.arange(3.0)})
+            annotate.output_tensors("n", {"y": function(x)}, export_with=backend)
+        assert bench.compile(strict_constants=False) == {"n": True}
+        return [each.code for each in diagnostics() if each.node == "n"]
+
+    @pytest.mark.parametrize("backend", ["jit", "pt2"])
+    def test_an_operator_that_is_not_pytorchs(self, bench: Workbench, backend: str) -> None:
+        opaque = torch.ops.leapp_test_trust.opaque
+        assert self.export(bench, lambda x: opaque(x) + 1, backend) == ["LP625"]
+        with pytest.raises(LeappError) as caught:
+            bench.manager()({"n/x": torch.ones(3)})
+        assert caught.value.code == "LP625"
+        robot = InferenceManager(bench.path("g", "g.yaml"), trust="code")
+        assert robot({"n/x": torch.ones(3)})["n/y"].tolist() == [3.0, 3.0, 3.0]
+
+    @pytest.mark.parametrize("backend", ["jit", "pt2", "onnx"])
+    def test_operators_that_pytorch_ships_need_no_trust(
+        self, bench: Workbench, backend: str
+    ) -> None:
+        options = pytest.importorskip("torch.nn.modules.linear_cross_entropy_options")
+        weight, target = torch.randn(5, 3), torch.tensor([1])
+
+        def loss(x: torch.Tensor) -> torch.Tensor:
+            chunked = options.LinearCrossEntropyOptions()
+            value: torch.Tensor = torch.nn.functional.linear_cross_entropy(
+                x[None], weight, target, options=chunked
+            )
+            return value.reshape(1)
+
+        assert self.export(bench, loss, backend) == []
+        x = torch.randn(3)
+        torch.testing.assert_close(bench.manager()({"n/x": x})["n/y"], loss(x))
 
 
 class TestWhatIsChecked:

@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+from . import _trace
+from ._exported_program import find_executable
 from .errors import LeappExportError, LeappImportError, LeappIoError
 
 #: Parameters that torch.onnx.export(dynamo=True) has under the same name.
@@ -92,6 +94,20 @@ def export(
             f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "
             "'jit' use LEAPP's own exporters.",
         ) from error
+    if not backend.startswith("onnx"):
+        _report_trust(Path(file))
+
+
+def _report_trust(file: Path) -> None:
+    """Warn about a program that a robot loads only if it trusts the bundle."""
+    if reason := find_executable(file.read_bytes()):
+        node = file.stem
+        _trace.diagnose(
+            "LP625",
+            f"node {node!r}: its torch.export program contains executable code ({reason}). If you "
+            'trust its author, load it with trust="code" (see docs/explanation/security.md)',
+            node,
+        )
 
 
 def replay(file: str, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:

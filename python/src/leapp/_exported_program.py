@@ -78,6 +78,15 @@ def _tensor(buffer: Buffer) -> torch.Tensor:
     return torch.frombuffer(memory, dtype=kind).view(shape)
 
 
+def find_executable(data: bytes) -> str:
+    """Return why the program of a ``.pt2`` file runs only if it is trusted; empty if it may run."""
+    try:
+        _Program(data)
+    except _NotPlainError as error:
+        return str(error)
+    return ""
+
+
 class _NotPlainError(Exception):
     """Content of a program other than tensors and operators that compute."""
 

@@ -159,9 +159,9 @@ std::unique_ptr<Engine> load_engine(const Model& model, const std::filesystem::p
   return registry.load(model, opened.file, options);
 }
 
-std::unique_ptr<Engine> load_engine_in_place(const Model& model,
-                                             const std::filesystem::path& file) {
-  const auto opened = std::make_shared<OpenModel>(model, file, FileBytes::mapped, Trust::kCode);
+std::unique_ptr<Engine> load_engine_in_place(const Model& model, const std::filesystem::path& file,
+                                             Trust trust) {
+  const auto opened = std::make_shared<OpenModel>(model, file, FileBytes::mapped, trust);
   ModelFile kept = opened->file;
   kept.keeper = opened;
   return EngineRegistry::standard().load(model, kept);
