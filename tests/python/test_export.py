@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -165,19 +166,61 @@ def test_options_of_the_compilation(bench: Workbench) -> None:
         (torch.relu, "text", {}, "LP002"),
         (torch.relu, torch.ones(2), {"passes": 0}, "LP003"),
         (torch.relu, [], {}, "LP003"),
-        (torch.relu, torch.ones(2), {"states": {"h": torch.ones(2)}}, None),
+        (torch.relu, torch.ones(2), {"states": {"h": torch.ones(2)}}, "LP002"),
+        (nn.GRUCell(2, 2), {"input": torch.ones(2)}, {"states": {"h": torch.ones(2)}}, "LP002"),
+        (nn.GRUCell(2, 2), torch.ones(2), {"states": ["hx"]}, "LP002"),
+        (
+            nn.GRUCell(2, 2),
+            {"input": torch.ones(2), "hx": torch.ones(2)},
+            {"states": {"hx": torch.ones(2)}},
+            "LP003",
+        ),
+        (lambda x, y: x + y, torch.ones(2), {}, "LP002"),
+        (lambda x: x, (torch.ones(2), torch.ones(2)), {}, "LP002"),
+        (lambda x: x, {"y": torch.ones(2)}, {}, "LP002"),
+        (3, torch.ones(2), {}, "LP002"),
+        (torch.relu, torch.ones(2), {"passes": "3"}, "LP002"),
+        (torch.relu, torch.ones(2), {"visualise": False}, "LP002"),
         (lambda x, h: x * 2, torch.ones(2), {"states": {"h": torch.ones(2)}}, "LP003"),
         (lambda x: None, torch.ones(2), {}, "LP113"),
         (torch.relu, torch.ones(2), {"export_with": "onyx"}, "LP119"),
     ],
 )
-def test_refusals(
-    bench: Workbench, function: Any, example: Any, options: Any, code: str | None
-) -> None:
-    with pytest.raises(Exception) as caught:
+def test_refusals(bench: Workbench, function: Any, example: Any, options: Any, code: str) -> None:
+    with pytest.raises(LeappError) as caught:
         export(bench, function, example, **options)
-    assert getattr(caught.value, "code", None) == code
+    assert caught.value.code == code
     assert not leapp.ExportManager.is_interpret_graph_enabled()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [(3, "LP002"), ("", "LP003"), (".", "LP003"), ("out/..", "LP003")]
+)
+def test_a_path_without_a_name(path: Any, code: str) -> None:
+    with pytest.raises(LeappError) as caught:
+        leapp.export(torch.relu, torch.ones(2), path)
+    assert caught.value.code == code
+
+
+def test_wrong_arguments_run_nothing_and_write_nothing(bench: Workbench) -> None:
+    calls: list[Any] = []
+    examples = [(torch.ones(2),), (torch.ones(2), torch.ones(2))]
+    with pytest.raises(LeappError):
+        export(bench, lambda x: calls.append(x), examples)
+    assert not calls
+    assert not bench.path("g").exists()
+
+
+def test_callable_objects(bench: Workbench) -> None:
+    class Scale:
+        def __call__(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 3
+
+    for function in (functools.partial(torch.add, torch.ones(2)), Scale()):
+        yaml = export(bench, function, torch.ones(2))
+        (port,) = ports(bench, "g")
+        (result,) = run(yaml, **{port: torch.ones(2)}).values()
+        assert torch.equal(result, function(torch.ones(2)))
 
 
 def test_a_session_that_is_active_stays(bench: Workbench) -> None:

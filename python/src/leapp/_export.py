@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import NoneType
+from typing import Any, SupportsIndex
 
 from . import _session, _state
-from .errors import LeappError
+from .errors import LeappError, LeappTypeError, LeappValueError, expect
+
+#: The names of the options that export() passes on.
+_OPTIONS = tuple(inspect.signature(_session.compile_graph).parameters)
 
 
 def export(
@@ -56,17 +61,43 @@ def export(
         raise LeappError.at_caller(
             "LP102", "leapp.export() starts its own session. Call leapp.stop() first."
         )
+    target = _target(path)
+    expect(Callable, function, "leapp.export() expects a module or function")
+    expect((Mapping, NoneType), states, "leapp.export(states=..) must be a dict by argument name")
+    expect(SupportsIndex, passes, "leapp.export(passes=..) must be a whole number")
+    for option in options:
+        if option not in _OPTIONS:
+            raise LeappTypeError.at_caller(
+                "LP002",
+                f"leapp.export() has no option '{option}'. The options of compile_graph() are "
+                f"{', '.join(_OPTIONS)}.",
+            )
     _state.load()
     import torch
 
     from ._single_node import SingleNode, arguments_of_passes
 
-    target = os.path.abspath(os.path.expanduser(os.fspath(path)))
     node = os.path.basename(target)
     arguments = arguments_of_passes(example_inputs, passes)
     single = SingleNode(function, node, states or {}, export_with, backend_params, constants)
+    for positional, named in arguments:
+        single.bind(*positional, **named)
     with torch.no_grad(), _session.trace(target, verbose=verbose, max_cached_io=len(arguments)):
         for positional, named in arguments:
             single.run(*positional, **named)
     _session.compile_graph(**options)
     return os.path.join(target, f"{node}.yaml")
+
+
+def _target(path: Any) -> str:
+    """Return the absolute path of the bundle's directory."""
+    expect((str, os.PathLike), path, "leapp.export(path=..) must be a path")
+    given = os.path.expanduser(os.fspath(path)).rstrip("/")
+    if os.path.basename(given) in ("", ".", ".."):
+        raise LeappValueError.at_caller(
+            "LP003",
+            f"leapp.export(path={os.fspath(path)!r}) contains no usable name. Its last part names "
+            f"the graph and the node, as in 'out/walker'.",
+        )
+    absolute: str = os.path.abspath(given)
+    return absolute

@@ -124,7 +124,7 @@ class Stage:
     def _is_bound_to(self, value: Any) -> bool:
         """Return whether the function is a method of that object or class, under any name."""
         kinds = (value if isinstance(value, type) else type(value)).__mro__
-        owner = self.function.__module__, self.function.__qualname__.rpartition(".")[0]
+        owner = self.function.__module__, _name_of(self.function).rpartition(".")[0]
         return any((kind.__module__, kind.__qualname__) == owner for kind in kinds)
 
     def _close(self, result: Any) -> Any:
@@ -132,7 +132,7 @@ class Stage:
         if result is None:
             raise LeappError.at_caller(
                 "LP113",
-                f"The annotated function '{self.function.__qualname__}' returned None, but a node "
+                f"The annotated function '{_name_of(self.function)}' returned None, but a node "
                 f"needs outputs: return the tensors it computes.",
             )
         values = self.close(self.outputs_of(result))
@@ -155,6 +155,12 @@ class Stage:
             unused = name is not None and name not in names
             names.append(name if unused else f"output{i + 1}")
         return names
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """Return the qualified name of a function, or of the type of another callable object."""
+    name: str = getattr(function, "__qualname__", type(function).__qualname__)
+    return name
 
 
 def _fault_of(function: Callable[..., Any]) -> str:

@@ -33,7 +33,7 @@ class SingleNode:
         """Run one pass. The next one begins with the states that it returns."""
         _holders.remember(self._function)
         stage = self._stage
-        bound = stage.bind(*args, **kwargs, **self._states)
+        bound = self.bind(*args, **kwargs)
         for name in self._states:
             del bound.arguments[name]
         stage.set_inputs(bound, _tracing.open_node(stage.node, stage.inputs_of(bound)))
@@ -50,6 +50,23 @@ class SingleNode:
         taken = {*self._states, *bound.arguments}
         named = zip(self._names(result, len(outputs), taken), outputs, strict=True)
         stage.close(Flat((name, value, None) for name, value in named))
+
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """Return the arguments and states by parameter; raise if the function rejects them."""
+        if both := [name for name in self._states if name in kwargs]:
+            raise LeappValueError.at_caller(
+                "LP003",
+                f"leapp.export(): '{both[0]}' is both an example input and a state. Give its first "
+                f"value in states= only.",
+            )
+        try:
+            return self._stage.bind(*args, **kwargs, **self._states)
+        except TypeError as error:
+            raise LeappTypeError.at_caller(
+                "LP002",
+                f"leapp.export(): the function cannot be called with the example inputs and "
+                f"states: {error}.",
+            ) from error
 
     def _parted(self, result: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the outputs and the next states from the function's result."""
