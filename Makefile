@@ -86,7 +86,7 @@ lint: build  ## formats, types, layers, public headers, tests, the torch-free bo
 	@$(BIN)/python tools/lint.py --build $(BUILD)
 
 format: $(VENV)/.stamp  ## format C++ and Python in place
-	@git ls-files '*.h' '*.c' '*.cpp' | xargs $(BIN)/clang-format -i
+	@git ls-files -co --exclude-standard '*.h' '*.c' '*.cpp' | xargs $(BIN)/clang-format -i
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format --quiet .
 

@@ -113,7 +113,7 @@ struct NodeSchedule {
   bool operator==(const NodeSchedule&) const = default;
 };
 
-/// Returns a schedule as text for people: "every 5 ticks, when trigger/run".
+/// Returns a readable description of a schedule: "every 5 ticks, when trigger/run".
 LEAPP_EXPORT std::string to_string(const NodeSchedule& schedule);
 
 struct Pipeline {

@@ -138,12 +138,11 @@ enum class Code : std::uint16_t {
   kUnsupportedBackend = 618,  ///< a backend without an engine in this runtime
   kRuntimeOptions = 619,      ///< an invalid option
   kNotMerged = 620,           ///< nodes that cannot be merged
-  kNoInitialValues =
-      621,               ///< feedback that starts as zeros because the bundle has no initial values
-  kDeviceFailed = 622,   ///< a device that failed while copying, waiting or recording
-  kNotTranslated = 623,  ///< a TorchScript model that cannot run in ONNX Runtime
-  kEngineSays = 624,     ///< a message of ONNX Runtime
-  kNotTrusted = 625,     ///< a model that does more than compute, without trust
+  kNoInitialValues = 621,     ///< feedback without initial values: it starts as zeros
+  kDeviceFailed = 622,        ///< a device that failed while copying, waiting or recording
+  kNotTranslated = 623,       ///< a TorchScript model that cannot run in ONNX Runtime
+  kEngineSays = 624,          ///< a message of ONNX Runtime
+  kNotTrusted = 625,          ///< a model that does more than compute, without trust
 
   // Controlling a robot.
   kRobotFile = 651,          ///< an invalid robot description

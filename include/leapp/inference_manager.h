@@ -188,8 +188,9 @@ class LEAPP_EXPORT InferenceManager {
   /// has replaced them, this is an error. Bound input memory is read as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
-  /// Gives every feedback input its initial value again, and starts the schedule at tick 0. External inputs are zero, and wanted by
-  /// the next tick, until they are set; memory bound as one is left alone.
+  /// Gives every feedback input its initial value again, and starts the schedule at tick 0.
+  /// External inputs are zero, and wanted by the next tick, until they are set; memory bound as one
+  /// is left alone.
   void reset();
 
   /// Returns a copy of all feedback inputs, and the way back: state() before a tick and set_state()
@@ -218,8 +219,8 @@ class LEAPP_EXPORT InferenceManager {
   void unbind_input(InputPort port);
   void unbind_output(OutputPort port);
 
-  /// Runs `ticks` ticks of all nodes on mock input, then puts state and inputs back: whatever an engine
-  /// allocates at its first run is then allocated. Throws what a tick fails with.
+  /// Runs `ticks` ticks of all nodes on mock input, then puts state and inputs back: whatever an
+  /// engine allocates at its first run is then allocated. Throws what a tick fails with.
   void prepare(int ticks = 2);
 
   /// Replays the golden traces of the bundle on this machine: each node by itself, then the
@@ -249,13 +250,14 @@ class LEAPP_EXPORT InferenceManager {
   /// fails unless each is set again. Without this call, a tick reuses the values of the last one.
   Result<void> clear_inputs() noexcept;
 
-  /// Runs every node once, or those that the bundle's schedule says. On a failure the state is what it was before.
+  /// Runs every node once, or those that the bundle's schedule says. On a failure the state is what
+  /// it was before.
   Result<void> tick() noexcept;
   /// Undoes the last tick: the next tick reads the same state again. Restores only the state, not
   /// the outputs. Does nothing if a state was set since then, or if the tick was already undone.
   Result<void> undo_tick() noexcept;
-  /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and leaves the external inputs
-  /// alone. For a loop: allocates nothing.
+  /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and
+  /// leaves the external inputs alone. For a loop: allocates nothing.
   Result<void> reset_state() noexcept;
   /// Returns whether no feedback value is NaN or infinite, and no value that the last tick computed
   /// for later ticks of a schedule. Costs one pass over the values.

@@ -55,7 +55,7 @@ class Pickle {
   LEAPP_EXPORT explicit Pickle(std::string_view bytes);
 
   const PickleValue& root() const noexcept { return *root_; }
-  /// All values, in the order in which they are made: arguments before their calls.
+  /// Returns all values in the order of their creation: arguments before their calls.
   const std::deque<PickleValue>& values() const noexcept { return values_; }
 
  private:

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "bundle/backend_prefix.h"
 #include "bundle/field_location.h"
+#include "bundle/field_reader.h"
 #include "bundle/rules.h"
 #include "bundle/yaml_scalar.h"
 #include "bundle/yaml_tree.h"
@@ -19,82 +20,24 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// Returns the path from `from` to `target`, which is found by its address. Slow; use it only for
-/// messages.
-bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
-  if (&from == &target) return true;
-  for (std::size_t i = 0; i < from.items.size(); ++i) {
-    path.emplace_back(i);
-    if (find_path(from.items[i], target, path)) return true;
-    path.pop_back();
-  }
-  for (const YamlEntry& entry : from.entries) {
-    path.emplace_back(entry.key.text);
-    if (&entry.key == &target || find_path(entry.value, target, path)) return true;
-    path.pop_back();
-  }
-  return false;
-}
-
-class BundleReader {
+class BundleReader : FieldReader {
  public:
-  BundleReader(const YamlNode& root, const std::string& file) : root_(root), file_(file) {}
+  using FieldReader::FieldReader;
 
   Bundle read() const {
-    check_keys(rule(3), root_, "a bundle", {"models", "pipeline", "system information"});
+    check_keys(rule(3), root(), "a bundle", {"models", "pipeline", "system information"});
     Bundle bundle;
-    bundle.system_information = read_system_information(*root_.find("system information"));
-    const YamlNode& models = *root_.find("models");
+    bundle.system_information = read_system_information(*root().find("system information"));
+    const YamlNode& models = *root().find("models");
     expect_mapping(rule(6), models);
     bundle.models.reserve(models.entries.size());
     for (const YamlEntry& entry : models.entries) bundle.models.push_back(read_model(entry));
-    bundle.pipeline = read_pipeline(*root_.find("pipeline"));
+    bundle.pipeline = read_pipeline(*root().find("pipeline"));
     strip_backend_prefixes(bundle, models);
     return bundle;
   }
 
  private:
-  [[noreturn]] void fail(Code code, const YamlNode& node, const std::string& what) const {
-    FieldPath path;
-    find_path(root_, node, path);
-    throw Error(code, position(file_, node) + "[" + to_string(code) + "] " +
-                          (path.empty() ? "" : to_string(path) + ": ") + what);
-  }
-
-  void expect_mapping(Code code, const YamlNode& node) const {
-    if (node.kind != Kind::kMapping)
-      fail(code, node, "expected a mapping, found " + describe(node));
-  }
-
-  void expect_list(Code code, const YamlNode& node) const {
-    if (node.kind != Kind::kSequence) fail(code, node, "expected a list, found " + describe(node));
-  }
-
-  /// Checks that the mapping has these keys: B3, B6, B7.
-  void check_keys(Code code, const YamlNode& node, const std::string& what,
-                  std::initializer_list<const char*> keys) const {
-    expect_mapping(code, node);
-    for (const char* key : keys) {
-      if (node.find(key)) continue;
-      std::string list;
-      for (const char* each : keys) list += (list.empty() ? "" : ", ") + std::string(each);
-      fail(code, node,
-           what + " must contain " + list + "; " + quote_for_message(key) + " is missing");
-    }
-  }
-
-  std::string read_text(Code code, const YamlNode& node) const {
-    if (node.kind != Kind::kScalar || node.is_null()) {
-      fail(code, node, "expected text, found " + describe(node));
-    }
-    return node.text;
-  }
-
-  std::optional<std::string> read_optional_text(Code code, const YamlNode* node) const {
-    if (!node || node->is_null()) return std::nullopt;
-    return read_text(code, *node);
-  }
-
   std::string read_digest(const YamlNode* node) const {
     const std::string digest = read_optional_text(rule(13), node).value_or("");
     if (digest.empty() && node && !node->is_null()) {
@@ -277,24 +220,6 @@ class BundleReader {
     fail(rule(10), *period, "expected a number, found " + describe(*period));
   }
 
-  Metadata read_metadata(const YamlNode& node) const {
-    if (node.kind == Kind::kScalar) return resolve_scalar(node);
-    if (node.kind == Kind::kMapping) return {read_map(node)};
-    Metadata::List list;
-    list.reserve(node.items.size());
-    for (const YamlNode& item : node.items) list.push_back(read_metadata(item));
-    return {std::move(list)};
-  }
-
-  Metadata::Map read_map(const YamlNode& node) const {
-    Metadata::Map map;
-    map.reserve(node.entries.size());
-    for (const YamlEntry& entry : node.entries) {
-      map.push_back({entry.key.text, read_metadata(entry.value)});
-    }
-    return map;
-  }
-
   Pipeline read_pipeline(const YamlNode& node) const {
     expect_mapping(rule(3), node);
     Pipeline pipeline;
@@ -356,21 +281,6 @@ class BundleReader {
     return result;
   }
 
-  std::int64_t read_integer(Code code, const YamlNode& node) const {
-    const std::optional<std::int64_t> integer = resolve_integer(node);
-    if (!integer) fail(code, node, "expected an integer, found " + describe(node));
-    return *integer;
-  }
-
-  std::map<std::string, std::string> read_names(Code code, const YamlNode& node) const {
-    expect_mapping(code, node);
-    std::map<std::string, std::string> names;
-    for (const YamlEntry& entry : node.entries) {
-      names[entry.key.text] = read_text(code, entry.value);
-    }
-    return names;
-  }
-
   std::vector<NodeSchedule> read_schedule(const YamlNode* node) const {  // B35
     if (!node || node->is_null()) return {};
     expect_mapping(rule(35), *node);
@@ -414,9 +324,6 @@ class BundleReader {
     }
     return schedule;
   }
-
-  const YamlNode& root_;
-  const std::string& file_;
 };
 
 [[noreturn]] void fail_too_large(const std::string& name, std::uintmax_t bytes, std::size_t limit) {

@@ -201,7 +201,8 @@ std::vector<Timing> resolve_schedule(const Bundle& bundle, const RuleReporter& r
     const Resolver resolver(bundle, nodes, reporter, schedule);
     const std::size_t node = resolver.node();
     if (seen[node]) {
-      reporter.fail(rule(35), {"pipeline", "schedule", schedule.node}, "two entries have this node");
+      reporter.fail(rule(35), {"pipeline", "schedule", schedule.node},
+                    "two entries have this node");
     }
     seen[node] = true;
     timings[node] = resolver.resolve();

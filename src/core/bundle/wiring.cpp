@@ -124,7 +124,8 @@ Cycle find_cycle(const std::vector<Precedence>& precedences,
 [[noreturn]] void fail_for_cycle(const Bundle& bundle, const std::vector<Connection>& connections,
                                  const Cycle& cycle, const RuleReporter& reporter) {  // B18
   constexpr std::size_t kMaxEdges = 20;
-  const bool wires = std::ranges::all_of(cycle, [](const auto* each) { return each->wire.has_value(); });
+  const bool wires =
+      std::ranges::all_of(cycle, [](const auto* each) { return each->wire.has_value(); });
   std::string text = wires ? "the forward wires form a cycle:"
                            : "the forward wires and the schedule form a cycle:";
   for (std::size_t i = 0; i < std::min(cycle.size(), kMaxEdges); ++i) {

@@ -6,7 +6,7 @@
 #include "base/join.h"
 #include "base/port_suffix.h"
 #include "runtime/golden_replay.h"
-#include "runtime/inspector.h"
+#include "runtime/inner_values.h"
 #include "runtime/loader.h"
 #include "runtime/mock_input.h"
 #include "runtime/port_names.h"
@@ -30,7 +30,8 @@ class InferenceManager::Impl {
       : options_(std::move(options)),
         loaded_(load_bundle(yaml, options_)),
         session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run),
-        names_(loaded_.bundle, loaded_.plan) {
+        names_(loaded_.bundle, loaded_.plan),
+        inner_values_(loaded_, options_, session_, names_) {
     reset();
   }
 
@@ -89,7 +90,7 @@ class InferenceManager::Impl {
     const std::string name = to_string(PortRef{std::string(node), std::string(input)});
     if (const auto external = names_.find_input(name)) {
       check_external(*external, value);
-      keep_inputs();
+      inner_values_.keep_inputs();
       session_.set_input(*external, value).value();
       session_.hold(*external);
       return;
@@ -110,11 +111,11 @@ class InferenceManager::Impl {
       return session_.read(session_.now(out->second));
     }
     if (session_.ticks() == 0) return Tensor(found.dtype, found.shape);
-    return inner_value(names_.node(node), name);
+    return inner_values_.read(names_.node(node), name);
   }
 
   void reset() {
-    keep_inputs();
+    inner_values_.keep_inputs();
     session_.zero_inputs();
     reset_state().value();
   }
@@ -188,53 +189,11 @@ class InferenceManager::Impl {
     check_fit(name, session_.input(index), value);
   }
 
-  // Stores the inputs of the last tick before a slow call changes them.
-  void keep_inputs() {
-    if (session_.ticks() == 0 || session_.inputs_changed()) return;
-    kept_inputs_.clear();
-    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
-      kept_inputs_.insert_or_assign(plan().external_inputs[i], session_.read(session_.input(i)));
-    }
-    kept_tick_ = session_.ticks();
-  }
-
-  Tensor read_last(const std::string& name) const {
-    const bool external = names_.find_input(name).has_value();
-    if (external && session_.inputs_changed()) {
-      require(kept_tick_ == session_.ticks(), Code::kInnerValue,
-              "values inside merged nodes are computed on request, but the inputs have changed "
-              "since the last tick. Read the value before setting inputs, or load the bundle with "
-              "merge off.");
-      return kept_inputs_.at(name);
-    }
-    return session_.read(session_.before(plan().inputs.at(name)));
-  }
-
-  // A port inside merged nodes.
-  Tensor inner_value(const Model& model, const std::string& name) const {
-    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
-      const PlannedStep& step = plan().steps[i];
-      for (std::size_t index : step.models) {
-        if (&bundle().models[index] != &model) continue;
-        require(session_.ran_in_last_tick(i), Code::kInnerValue,
-                "values inside merged nodes are not kept, and node '" + model.name +
-                    "' did not run in the last tick. Ask in a tick in which it runs, or load the "
-                    "bundle with merge off.");
-        std::unique_ptr<Inspector>& inspector = inspectors_[step.model.name];
-        if (!inspector) inspector = std::make_unique<Inspector>(bundle(), step, options_);
-        return inspector->value(name, [&](const std::string& input) { return read_last(input); });
-      }
-    }
-    throw Error(Code::kInternal, "no step runs node '" + model.name + "'");
-  }
-
   RuntimeOptions options_;
   LoadedBundle loaded_;
   Session session_;
   PortNames names_;
-  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // created on request
-  TensorMap kept_inputs_;  // the tick whose inputs kept_tick_ contains
-  std::uint64_t kept_tick_ = 0;
+  mutable InnerValues inner_values_;
 };
 
 InferenceManager::InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options)

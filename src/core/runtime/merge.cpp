@@ -121,16 +121,15 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
       std::pop_heap(free.begin(), free.end(), later);
       const std::size_t model = free.back();
       free.pop_back();
-      if (!step.empty() &&
-          !fit_together(bundle.models[step[0]], wiring.timing(step[0]), bundle.models[model],
-                        wiring.timing(model), options)) {
+      if (!step.empty() && !fit_together(bundle.models[step[0]], wiring.timing(step[0]),
+                                         bundle.models[model], wiring.timing(model), options)) {
         set_aside.push_back(model);
         continue;
       }
       step.push_back(model);
       run(model);
-      const bool alone = !may_merge(bundle.models[model], options) ||
-                         !wiring.timing(model).is_merely_periodic();
+      const bool alone =
+          !may_merge(bundle.models[model], options) || !wiring.timing(model).is_merely_periodic();
       if (alone) break;
     }
     for (std::size_t model : set_aside) {

@@ -56,9 +56,9 @@ struct StepTiming {
     std::size_t step = 0;
   };
 
-  Timing timing;                     ///< the periods; ports are below
-  std::vector<FeedbackCopy> fill;    ///< carried inputs from their sources, before the first run
-  std::vector<FeedbackCopy> carry;   ///< carried inputs from outputs, between two runs
+  Timing timing;                    ///< the periods; ports are below
+  std::vector<FeedbackCopy> fill;   ///< carried inputs from their sources, before the first run
+  std::vector<FeedbackCopy> carry;  ///< carried inputs from outputs, between two runs
   std::optional<std::size_t> index;
   std::optional<std::size_t> when;
   std::vector<std::size_t> watched;  ///< inputs of on_change
@@ -89,12 +89,12 @@ struct Plan {
 
   std::vector<PlannedValue> values;
   std::vector<PlannedStep> steps;
-  std::vector<FeedbackCopy> copies;  ///< made after a tick that succeeded
-  std::vector<StepTiming> timings;   ///< one per step; empty if each runs once in every tick
+  std::vector<FeedbackCopy> copies;         ///< made after a tick that succeeded
+  std::vector<StepTiming> timings;          ///< one per step; empty if each runs once in every tick
   std::vector<HeldFeedback> held_feedback;  ///< with timings, in place of copies and pairs
   std::vector<HeldOutput> held_outputs;
-  PortTable inputs;                  ///< every node input that has a buffer, by "node/port"
-  PortTable outputs;                 ///< every node output that has one
+  PortTable inputs;   ///< every node input that has a buffer, by "node/port"
+  PortTable outputs;  ///< every node output that has one
 
   std::vector<std::string> external_inputs;  ///< as the YAML lists them
   std::vector<std::string> external_outputs;

@@ -186,8 +186,8 @@ Result<void> ScheduleRunner::write_count(std::size_t value, std::int64_t count) 
   const TensorView& view = buffers_.view(value, 0);
   const auto narrow = static_cast<std::int32_t>(
       std::min<std::int64_t>(count, std::numeric_limits<std::int32_t>::max()));
-  const void* const bytes =
-      view.dtype == DType::kInt32 ? static_cast<const void*>(&narrow) : static_cast<const void*>(&count);
+  const void* const bytes = view.dtype == DType::kInt32 ? static_cast<const void*>(&narrow)
+                                                        : static_cast<const void*>(&count);
   const std::size_t size = buffers_.byte_size(value);
   if (memory_ != nullptr) {
     return memory_->copy(view.data, bytes, size, DeviceMemory::Copy::kToDevice);

@@ -22,7 +22,7 @@ namespace leapp {
 
 class ScheduleRunner {
  public:
-  /// `memory` is the device that holds the values; null: the host.
+  /// Stands at tick 0. `memory` is the device that holds the values; null: the host.
   ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory);
 
   /// Starts a tick: no step has run in it yet.
@@ -48,8 +48,9 @@ class ScheduleRunner {
   /// kNeverRan if it did not run since the reset.
   std::int64_t age(std::size_t step) const noexcept;
 
-  /// The position in the schedule: the tick, when each step last ran, and what each input of an
-  /// on_change had then. Named "/tick", "/last_run/.." and "/seen/..", which are no names of ports.
+  /// Returns the position in the schedule: the tick, when each step last ran, and the value that
+  /// each input of an on_change had then. Their names, "/tick", "/last_run/.." and "/seen/..",
+  /// cannot be names of ports.
   std::vector<std::pair<std::string, Tensor>> position() const;
   /// Goes to a position of the same plan. The tensors have the types and shapes of position().
   void set_position(const std::vector<std::pair<std::string, Tensor>>& position) noexcept;

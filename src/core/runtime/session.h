@@ -79,7 +79,7 @@ class Session {
   /// Starts again with tick 0 and the initial values of the plan's held outputs, in its order. The
   /// caller stores those of the feedback inputs.
   Result<void> restart(const std::vector<Tensor>& held) noexcept;
-  /// Returns the position in the schedule and the held outputs, under names that are no ports'.
+  /// Returns the position in the schedule and the held outputs, under names that no port can have.
   /// Empty without a schedule.
   TensorMap schedule_state() const;
   /// Goes back there. Names, types and shapes must be those of schedule_state(). Throws Error for a

@@ -118,8 +118,7 @@ Result<void> Session::check_held_finite(const ScheduleRunner& schedule) const no
   }
   for (const HeldOutput& held : plan_.held_outputs) {
     if (held.readers.empty() || !schedule.ran_in_last_tick(held.step)) continue;
-    if (Result<void> finite = check_finite(held.value, 0, plan_.values[held.value].name);
-        !finite) {
+    if (Result<void> finite = check_finite(held.value, 0, plan_.values[held.value].name); !finite) {
       return finite;
     }
   }

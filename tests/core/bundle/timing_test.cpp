@@ -17,13 +17,13 @@ using testing::HasSubstr;
 /// planner -> tracker, a trigger whose output `run` is bool, and a denoising node.
 Bundle make_scheduled() {
   Bundle bundle;
-  bundle.models.push_back(make_model("trigger", {make_port("x")}, {make_port("run", {1}, DType::kBool)}));
+  bundle.models.push_back(
+      make_model("trigger", {make_port("x")}, {make_port("run", {1}, DType::kBool)}));
   bundle.models.push_back(make_model("planner", {make_port("goal")}, {make_port("plan")}));
   bundle.models.push_back(make_model(
       "tracker", {make_port("plan"), make_port("age", {1}, DType::kInt64)}, {make_port("u")}));
-  bundle.models.push_back(
-      make_model("denoise", {make_port("x_in"), make_port("step", {}, DType::kInt32)},
-                 {make_port("x_out")}));
+  bundle.models.push_back(make_model(
+      "denoise", {make_port("x_in"), make_port("step", {}, DType::kInt32)}, {make_port("x_out")}));
   bundle.pipeline.data_flow = {{{"planner", "plan"}, {{"tracker", "plan"}}}};
   bundle.pipeline.inputs = {{"denoise", {"x_in"}}, {"planner", {"goal"}}, {"trigger", {"x"}}};
   bundle.pipeline.outputs = {{"denoise", {"x_out"}}, {"tracker", {"u"}}, {"trigger", {"run"}}};
@@ -92,8 +92,9 @@ TEST(Timing, b35_EveryPhaseAndRepeatHaveARange) {
   const auto with = [](auto member, std::int64_t value) {
     return schedule_fault([&](Bundle& b) { entry(b, "planner").*member = value; });
   };
-  EXPECT_THAT(with(&NodeSchedule::every, 0),
-              HasSubstr("[B35] pipeline.schedule.planner.every: every must be 1 to 1000000000, not 0"));
+  EXPECT_THAT(
+      with(&NodeSchedule::every, 0),
+      HasSubstr("[B35] pipeline.schedule.planner.every: every must be 1 to 1000000000, not 0"));
   EXPECT_THAT(with(&NodeSchedule::every, -5), HasSubstr("[B35]"));
   EXPECT_THAT(with(&NodeSchedule::phase, -1), HasSubstr("[B35] pipeline.schedule.planner.phase"));
   EXPECT_THAT(with(&NodeSchedule::repeat, 0), HasSubstr("[B35] pipeline.schedule.planner.repeat"));
@@ -122,12 +123,14 @@ TEST(Timing, b36_CarriedPortsExistAndFit) {
   const auto carry = [](const char* output, const char* input) {
     return schedule_fault([&](Bundle& b) { entry(b, "denoise").carry = {{output, input}}; });
   };
-  EXPECT_THAT(carry("y", "x_in"),
-              HasSubstr("[B36] pipeline.schedule.denoise.carry: the model 'denoise' has no output 'y'"));
+  EXPECT_THAT(
+      carry("y", "x_in"),
+      HasSubstr("[B36] pipeline.schedule.denoise.carry: the model 'denoise' has no output 'y'"));
   EXPECT_THAT(carry("x_out", "y"), HasSubstr("[B36]"));
-  EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[3].inputs[0].shape = {4}; }),
-              HasSubstr("the output 'x_out' is float32 [1, 4], the input 'x_in' that is to read it is "
-                        "float32 [4]"));
+  EXPECT_THAT(
+      schedule_fault([](Bundle& b) { b.models[3].inputs[0].shape = {4}; }),
+      HasSubstr("the output 'x_out' is float32 [1, 4], the input 'x_in' that is to read it is "
+                "float32 [4]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[3].inputs[0].dtype = DType::kFloat64; }),
               HasSubstr("[B36]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) {
@@ -139,7 +142,8 @@ TEST(Timing, b36_CarriedPortsExistAndFit) {
 }
 
 TEST(Timing, b36_TheIndexIsAnIntegerThatNothingElseFeeds) {
-  EXPECT_THAT(schedule_fault([](Bundle& b) { entry(b, "denoise").index = "x_in"; }), HasSubstr("[B36]"));
+  EXPECT_THAT(schedule_fault([](Bundle& b) { entry(b, "denoise").index = "x_in"; }),
+              HasSubstr("[B36]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[3].inputs[1].shape = {2}; }),
               HasSubstr("must be int64 or int32 with one element, not int32 [2]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) { b.pipeline.inputs[0].ports.emplace_back("step"); }),
@@ -154,7 +158,8 @@ TEST(Timing, b37_AConditionIsABool) {
   EXPECT_THAT(when({"nobody", "run"}), HasSubstr("[B37] pipeline.schedule.planner.when"));
   EXPECT_THAT(when({"trigger", "walk"}), HasSubstr("[B37]"));
   EXPECT_THAT(when({"trigger", "x"}), HasSubstr("[B37]"));
-  EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[0].outputs[0].shape = {2}; }), HasSubstr("[B37]"));
+  EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[0].outputs[0].shape = {2}; }),
+              HasSubstr("[B37]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) {
                 b.models[0].inputs[0].name = "run";
                 b.pipeline.inputs[2].ports = {"run"};
@@ -212,8 +217,9 @@ TEST(Timing, b39_AgesAreIntegersOfNodesThatExist) {
 }
 
 TEST(Timing, b16_AnInputThatTheScheduleNoLongerFeedsHasNoSource) {
-  EXPECT_THAT(schedule_fault([](Bundle& b) { entry(b, "tracker").ages.clear(); }),
-              HasSubstr("[B16] models.tracker.inputs[1].name: the input 'tracker/age' has no source"));
+  EXPECT_THAT(
+      schedule_fault([](Bundle& b) { entry(b, "tracker").ages.clear(); }),
+      HasSubstr("[B16] models.tracker.inputs[1].name: the input 'tracker/age' has no source"));
 }
 
 TEST(Timing, b18_ConditionsAndAgesAreEdges) {
@@ -221,10 +227,11 @@ TEST(Timing, b18_ConditionsAndAgesAreEdges) {
   std::swap(bundle.models[0], bundle.models[1]);  // the planner asks for the trigger behind it
   EXPECT_THAT(execution_order(bundle), ElementsAre(1, 0, 2, 3));
   entry(bundle, "tracker").ages = {{"age", "tracker"}};
-  EXPECT_THAT(error_of(ErrorKind::kValue, [&] { check(bundle); }),
-              HasSubstr("[B18] pipeline.schedule.tracker: the forward wires and the schedule form a "
-                        "cycle:\n  tracker -> tracker (the schedule of the second depends on the "
-                        "first)"));
+  EXPECT_THAT(
+      error_of(ErrorKind::kValue, [&] { check(bundle); }),
+      HasSubstr("[B18] pipeline.schedule.tracker: the forward wires and the schedule form a "
+                "cycle:\n  tracker -> tracker (the schedule of the second depends on the "
+                "first)"));
 }
 
 TEST(Timing, b18_AConditionMayNotWaitForItsOwnReader) {
@@ -237,9 +244,10 @@ TEST(Timing, b18_AConditionMayNotWaitForItsOwnReader) {
 
 TEST(Timing, b41_BackendsHaveAPrefix) {
   EXPECT_THAT(to_yaml(make_scheduled()), HasSubstr("backend: leapp/onnx\n"));
-  EXPECT_THAT(fault_of_yaml("backend: leapp/onnx", "backend: onnx"),
-              HasSubstr("[B41] models.trigger.parameters.backend: the bundle has a schedule, so this "
-                        "must be 'leapp/onnx'"));
+  EXPECT_THAT(
+      fault_of_yaml("backend: leapp/onnx", "backend: onnx"),
+      HasSubstr("[B41] models.trigger.parameters.backend: the bundle has a schedule, so this "
+                "must be 'leapp/onnx'"));
   Bundle noise = make_scheduled();
   noise.pipeline.schedule.clear();
   noise.models[2].inputs.pop_back();
@@ -251,10 +259,9 @@ TEST(Timing, b41_BackendsHaveAPrefix) {
   const std::string yaml = to_yaml(noise);
   EXPECT_THAT(yaml, HasSubstr("backend: leapp/onnx\n"));
   EXPECT_EQ(parse_bundle(yaml, "w.yaml"), noise);
-  EXPECT_THAT(
-      error_of(ErrorKind::kValue,
-               [&] { parse_bundle(test::replaced(yaml, "leapp/onnx", "onnx"), "w.yaml"); }),
-      HasSubstr("[B41] models.trigger.parameters.backend: the bundle has a noise port"));
+  EXPECT_THAT(error_of(ErrorKind::kValue,
+                       [&] { parse_bundle(test::replaced(yaml, "leapp/onnx", "onnx"), "w.yaml"); }),
+              HasSubstr("[B41] models.trigger.parameters.backend: the bundle has a noise port"));
 }
 
 }  // namespace

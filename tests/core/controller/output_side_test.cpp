@@ -195,8 +195,7 @@ TEST_F(OutputSideTest, NothingInfiniteIsSent) {
 TEST_F(OutputSideTest, AStepIsSentExactlyHoweverFarAwayTheNextIs) {
   Port& action = bench.bench.outputs[0];
   action.shape = {2, 1};
-  action.semantics.element_names =
-      ElementNames{TemporalAxis{20}, std::vector<std::string>{"hip"}};
+  action.semantics.element_names = ElementNames{TemporalAxis{20}, std::vector<std::string>{"hip"}};
   build({});
   tick(0, 1);
   bench.state->outputs[0].chunk = {-1.5e308, 1.5e308};  // their difference is infinite

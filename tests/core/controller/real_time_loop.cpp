@@ -1,12 +1,13 @@
-// Runs the loop of a bundle of C++ nodes on the library as it is installed, and watches every thread
-// of the process for what a real-time thread must not do. tests/python/test_real_time.py makes the
-// bundle.
+// Runs the loop of a bundle of C++ nodes on the library as it is installed, and watches every
+// thread of the process for what a real-time thread must not do. tests/python/test_real_time.py
+// makes the bundle.
 //
 //   real_time_loop tick|synchronous|worker walker.yaml robot.yaml
 //   real_time_loop allocate|lock|call      makes one such mistake, in another thread
 //
-// Functions of this program stand in for malloc() and its like and for the locks of POSIX, and count
-// their calls. Any system call other than the one that prints the counts ends the process (SIGSYS).
+// Functions of this program stand in for malloc() and its like and for the locks of POSIX, and
+// count their calls. Any system call other than the one that prints the counts ends the process
+// (SIGSYS).
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -82,11 +83,11 @@ STAND_IN void free(void* memory) noexcept {
   __libc_free(memory);
 }
 
-#define STAND_IN_LOCK(name, type, exception)                                              \
-  STAND_IN int name(type* object) exception {                                             \
-    static const auto next = reinterpret_cast<int (*)(type*)>(dlsym(RTLD_NEXT, #name));   \
-    note(locks);                                                                          \
-    return next(object);                                                                  \
+#define STAND_IN_LOCK(name, type, exception)                                            \
+  STAND_IN int name(type* object) exception {                                           \
+    static const auto next = reinterpret_cast<int (*)(type*)>(dlsym(RTLD_NEXT, #name)); \
+    note(locks);                                                                        \
+    return next(object);                                                                \
   }
 STAND_IN_LOCK(pthread_mutex_lock, pthread_mutex_t, noexcept)
 STAND_IN_LOCK(pthread_mutex_trylock, pthread_mutex_t, noexcept)

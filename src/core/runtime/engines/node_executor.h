@@ -90,9 +90,9 @@ class LEAPP_EXPORT NodeExecutor {
     std::array<std::vector<Tensor>, 2> outputs = {};        // outputs of even and odd runs
     std::array<std::unique_ptr<Binding>, 2> bindings = {};  // destroyed before the engine
     std::uint64_t runs = 0;
-    std::vector<Tensor> held = {};       // with a schedule: outputs before the first run
-    std::vector<Tensor> seen = {};       // inputs of on_change at the last run
-    std::int64_t last_run = kNeverRan;   // with a schedule: a tick
+    std::vector<Tensor> held = {};      // with a schedule: outputs before the first run
+    std::vector<Tensor> seen = {};      // inputs of on_change at the last run
+    std::int64_t last_run = kNeverRan;  // with a schedule: a tick
 
     Binding& next_binding() const noexcept { return *bindings[runs % 2]; }
   };
