@@ -1,4 +1,4 @@
-// The bundle: what an export leaves on disk, and the only contract between export and runtime.
+// The bundle: the files of an export, and the only interface between export and runtime.
 //
 // A bundle is a directory with one `{name}.yaml`, the model files that it names, and optionally a
 // safetensors file with the initial values of its feedback inputs. docs/reference/bundle.md states
@@ -97,8 +97,8 @@ struct NodePorts {
   bool operator==(const NodePorts&) const = default;
 };
 
-/// When one node runs: in the ticks in which `every`, `when` and `on_change` all hold. The default:
-/// once in every tick. Ticks count from 0, at loading and at every reset.
+/// The time at which one node runs: in the ticks in which `every`, `when` and `on_change` all hold.
+/// The default: once in every tick. Ticks count from 0, at loading and at every reset.
 struct NodeSchedule {
   std::string node;
   std::int64_t every = 1;  ///< runs in tick t if t >= phase and (t - phase) % every == 0
@@ -113,19 +113,19 @@ struct NodeSchedule {
   bool operator==(const NodeSchedule&) const = default;
 };
 
-/// Returns a readable description of a schedule: "every 5 ticks, when trigger/run".
+/// Returns a schedule as text: "every 5 ticks, when trigger/run".
 LEAPP_EXPORT std::string to_string(const NodeSchedule& schedule);
 
 struct Pipeline {
   std::vector<Wire> data_flow;      ///< the target reads what the source wrote in this tick
   std::vector<Wire> feedback_flow;  ///< the target reads what the source wrote in the last tick
-  std::vector<NodePorts> inputs;    ///< what a caller has to supply
-  std::vector<NodePorts> outputs;   ///< what a caller gets back
+  std::vector<NodePorts> inputs;    ///< inputs that a caller supplies
+  std::vector<NodePorts> outputs;   ///< outputs that a caller receives
   /// Nodes that do not run once in every tick. An output keeps its value until its node runs again.
   std::vector<NodeSchedule> schedule;
   std::optional<FileEntry> initial_values;  ///< safetensors; keys are targets of wires "node/input"
-  std::optional<FileEntry> golden;          ///< safetensors; ticks that were traced, to replay
-  Metadata::Map configs;                    ///< "frequency" and whatever else the user gave
+  std::optional<FileEntry> golden;          ///< safetensors; traced ticks, to replay
+  Metadata::Map configs;                    ///< "frequency" and other keys of the user
 
   bool operator==(const Pipeline&) const = default;
 };
@@ -217,9 +217,9 @@ LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& fol
                                                 const std::string& path,
                                                 const BundleOptions& options = {});
 
-/// Indices into `bundle.models` so that each producer runs before its consumers, and each node that
-/// a schedule asks about before the node that asks. Among models free to run, the order of `models`
-/// is kept. Throws Error(kValue), with every edge, on a cycle.
+/// Returns indices into `bundle.models` such that each producer runs before its consumers, and each
+/// node that a schedule depends on before the node of that schedule. If several orders are
+/// possible, the order of `models` decides. Throws Error(kValue), with every edge, on a cycle.
 LEAPP_EXPORT std::vector<std::size_t> execution_order(const Bundle& bundle);
 
 }  // namespace leapp

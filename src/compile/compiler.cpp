@@ -317,7 +317,7 @@ class Compiler {
     require(written, Code::kValidationFailed,
             failures + ". " + (sign.empty() ? "" : sign + " ") + "Nothing was written; " +
                 log_path.string() +
-                " has the details, and strict=False keeps the files for a closer look.");
+                " has the details, and strict=False keeps the files for inspection.");
     if (!failures.empty()) {
       log(LogLevel::kError, Code::kValidationFailed,
           failures + ". " + log_path.string() + " has the details.");

@@ -19,7 +19,7 @@ using caffe2::serialize::PyTorchStreamReader;
 
 constexpr std::string_view kTensor = "torch._utils._rebuild_tensor_v2";
 
-// Functions that return what they are given, as another type.
+// Functions that return their argument, as another type.
 constexpr std::array<std::string_view, 8> kHoldValues = {"builtins.complex",
                                                          "collections.OrderedDict",
                                                          "torch.device",
@@ -61,7 +61,7 @@ std::uint64_t elements_of(const PickleValue& storage, PyTorchStreamReader& reade
   return elements;
 }
 
-// Whether a tensor of (memory, offset, sizes, strides, ..) lies in its memory.
+// Returns whether a tensor of (memory, offset, sizes, strides, ..) is inside its memory.
 bool lies_within(const std::vector<const PickleValue*>& tensor, std::uint64_t elements) {
   const auto is_number = [](const PickleValue* value) {
     return value->kind == Kind::kNumber && value->number >= 0;

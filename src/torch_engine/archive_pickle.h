@@ -1,5 +1,5 @@
-// The values of a TorchScript archive, looked at before libtorch reads them: it takes the memory
-// and the sizes of tensors as the file has them.
+// Checks the values in a TorchScript archive before libtorch reads them, because libtorch does not
+// check the memory and sizes of tensors.
 #pragma once
 
 #include <caffe2/serialize/inline_container.h>
@@ -9,10 +9,10 @@
 
 namespace leapp {
 
-/// Returns why the values of a record are refused, empty if they are not: they call a function that
-/// does more than hold values. `folder` has the memory of its tensors. Throws Error (LP617) for
-/// values that are not what PyTorch writes, for tensors that reach beyond their memory, and for
-/// limits that are exceeded (base/pickle.h).
+/// Returns why the values of a record are refused, or an empty string. A call of a function that
+/// does more than hold values is refused. `folder` contains the memory of its tensors. Throws Error
+/// (LP617) if PyTorch would not write such values, if a tensor exceeds its memory, or if a limit is
+/// exceeded (base/pickle.h).
 std::string find_pickle_fault(caffe2::serialize::PyTorchStreamReader& reader,
                               std::string_view pickle, const std::string& folder);
 

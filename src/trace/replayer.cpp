@@ -73,7 +73,7 @@ at::Tensor Replayer::tensor_content(VarId var) const {
         Code::kChanged,
         "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
             c10::str(variable.held.sizes()) +
-            " changed after the trace in a way that LEAPP does not observe: after leapp.stop(), "
+            " changed after the trace in a way that LEAPP does not see: after leapp.stop(), "
             "through .data, or in another library. Call leapp.compile_graph() before the program "
             "continues, or pass the tensor through annotate.input_tensors().");
   }

@@ -7,7 +7,7 @@
 
 namespace leapp {
 
-/// Asks the caller of a task if the task is cancelled.
+/// A function that asks the caller of a task if the task is cancelled.
 ///
 /// Tasks call it between steps, when nothing is half done, and never inside a `try` block that
 /// treats exceptions as results. Copies call the same function. Call it only on the thread of the

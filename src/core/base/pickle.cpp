@@ -102,7 +102,7 @@ void Pickle::step_on_stack(unsigned char code) {
     case 'R':   // a call of a function with arguments
     case 0x81:  // an object of a class
       expect(stack_.size() >= 2 && stack_[stack_.size() - 2]->kind == Kind::kGlobal,
-             "its pickle calls what is not a function");
+             "its pickle calls a value that is not a function");
       gather(code == 'R' ? Kind::kCall : Kind::kObject, stack_.size() - 2);
       break;
     case 'Q':
@@ -140,13 +140,13 @@ void Pickle::step_on_marked(unsigned char code) {
       break;
     default:
       throw Error(Code::kBadModel,
-                  "its pickle has an instruction that PyTorch does not write, at " +
+                  "its pickle has an instruction that PyTorch does not write, at byte " +
                       std::to_string(size_ - rest_.size() - 1));
   }
 }
 
 std::string_view Pickle::bytes(std::size_t size) {
-  expect(size <= rest_.size(), "its pickle is cut off");
+  expect(size <= rest_.size(), "its pickle is truncated");
   const std::string_view read = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return read;
@@ -206,14 +206,15 @@ void Pickle::remember(std::uint64_t key) {
 
 void Pickle::recall(std::uint64_t key) {
   const auto found = memo_.find(key);
-  expect(found != memo_.end(), "its pickle refers to a value that is not there");
+  expect(found != memo_.end(), "its pickle refers to a missing value");
   stack_.push_back(found->second);
 }
 
-// The container is not inside another one: neither its depth nor what it is a part of may change.
+// A container must not change after another one contains it: the depth of the outer one would be
+// wrong.
 void Pickle::put_into(PickleValue& container, PickleValue& value) {
   value.is_inside = true;
-  expect(!container.is_inside, "its pickle changes a value that it has used");
+  expect(!container.is_inside, "its pickle changes a value that another value already contains");
   container.depth = std::max(container.depth, value.depth + 1);
   container.count += value.count;
   expect(container.depth <= kMaxDepth, "its values are nested too deeply");

@@ -1,8 +1,8 @@
 // The pickles in PyTorch's archives, read as data: nothing that they name is imported or called.
 //
-// PyTorch writes a subset of Python's instructions, and libtorch reads that subset with little
-// checking: deep values end its stack, and a call may be given anything. So a pickle is read here
-// first, and refused unless every value is of the type that its place needs.
+// PyTorch writes a subset of Python's instructions, and libtorch reads that subset with few checks:
+// deeply nested values overflow its stack, and a call may have any arguments. Therefore LEAPP reads
+// a pickle here first, and refuses it unless every value has the expected type.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace leapp {
 
-/// A value of a pickle, which owns it. A container is complete before it is put into another one.
+/// A value of a pickle. The pickle owns it. A container is complete before another one contains it.
 struct PickleValue {
   enum class Kind : std::uint8_t {
     kOther,    ///< None, a bool or a floating-point number
@@ -27,35 +27,35 @@ struct PickleValue {
     kGlobal,   ///< the name of a class or function
     kTuple,    ///< `items`
     kList,     ///< `items`
-    kDict,     ///< `keys`, of the keys that are text
-    kCall,     ///< `items`: the function, and its arguments
+    kDict,     ///< `keys`: the entries whose key is a string
+    kCall,     ///< `items`: the function and its arguments
     kObject,   ///< `items`: the class; `state`: its attributes
     kStorage,  ///< `items`: the tuple that describes the memory of tensors
   };
   Kind kind = Kind::kOther;
   std::int64_t number = 0;
-  std::string text = {};  ///< of a text; "module.name" of a global
+  std::string text = {};  ///< of a string; "module.name" of a global
   std::vector<const PickleValue*> items = {};
   std::vector<std::pair<std::string, const PickleValue*>> keys = {};
   const PickleValue* state = nullptr;
 
-  std::uint32_t depth = 1;  ///< levels, this one included
-  std::uint64_t count = 1;  ///< values, with those that stand in several places counted in each
-  bool is_inside = false;   ///< another value
+  std::uint32_t depth = 1;  ///< nesting levels, including this one
+  std::uint64_t count = 1;  ///< number of values; a shared value counts at each use
+  bool is_inside = false;   ///< another value contains it
 };
 
-/// A pickle that was read. Values keep their place while it lives.
+/// A pickle that was read. The addresses of its values are stable while it lives.
 class Pickle {
  public:
-  /// Levels and values that a pickle may have; more than any model needs.
+  /// Limits of nesting and of the number of values; more than any model needs.
   static constexpr std::uint32_t kMaxDepth = 400;
   static constexpr std::uint64_t kMaxValues = 4'000'000;
 
-  /// Throws Error (LP617) for what PyTorch does not write, and beyond the limits.
+  /// Throws Error (LP617) if PyTorch would not write such a pickle, or if it exceeds the limits.
   LEAPP_EXPORT explicit Pickle(std::string_view bytes);
 
   const PickleValue& root() const noexcept { return *root_; }
-  /// Returns all values in the order of their creation: arguments before their calls.
+  /// Returns all values, in the order of their creation: arguments before their calls.
   const std::deque<PickleValue>& values() const noexcept { return values_; }
 
  private:

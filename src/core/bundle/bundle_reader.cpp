@@ -112,7 +112,7 @@ class BundleReader : FieldReader {
         fail(rule(41), *models.entries[i].value.find("parameters")->find("backend"),
              std::string("the bundle has ") + reason + ", so this must be " +
                  quote_for_message(std::string(kBackendPrefix) + *backend) +
-                 ": readers that do not know it would compute something else");
+                 ". Readers without support for it would compute wrong values");
       }
     }
   }
@@ -317,7 +317,7 @@ class BundleReader : FieldReader {
         schedule.ages = read_names(rule(39), value);
       } else {
         fail(rule(35), name,
-             "a schedule has no " + quote_for_message(key) +
+             "a schedule has no key " + quote_for_message(key) +
                  "; it has every, phase, repeat, carry, index, when, on_change and age. If a newer "
                  "leapp wrote this bundle, install that");
       }

@@ -149,7 +149,7 @@ void write_schedule(YamlWriter& yaml, const std::vector<NodeSchedule>& schedule)
   }
 }
 
-/// Does the same value with the keys of every mapping in order.
+/// Returns the value with the keys of every mapping sorted.
 Metadata sorted_keys(const Metadata& value) {
   if (const auto* const list = std::get_if<Metadata::List>(&value.value)) {
     Metadata::List result;

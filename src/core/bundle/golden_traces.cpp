@@ -77,7 +77,8 @@ class GoldenChecker {
     const auto parts = parse_golden_name(entry.name);
     if (!parts) fail(31, name + "is not called tick/inputs/node/port or tick/outputs/node/port");
     if (parts->tick >= ticks) {
-      fail(31, name + "is of a tick beyond the " + std::to_string(ticks) + " that are recorded");
+      fail(31, name + "belongs to tick " + std::to_string(parts->tick) +
+                   ", but the file has only " + std::to_string(ticks) + ", counted from 0");
     }
     const Port* port =
         parts->input ? bundle_.find_input(parts->port) : bundle_.find_output(parts->port);

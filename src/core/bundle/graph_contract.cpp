@@ -35,7 +35,7 @@ class GraphContractParser {
     const auto number = as_number(*value);
     if (!number) return pass_over("frequency");
     if (!(*number > 0) || !std::isfinite(*number)) {
-      return fail("frequency", "expected a positive number of ticks a second");
+      return fail("frequency", "expected a positive number of ticks per second");
     }
     parsed_.contract.frequency = *number;
   }

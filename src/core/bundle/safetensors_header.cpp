@@ -151,7 +151,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
       if (!fields_.contains(field)) fail_header(file_, here() + "it has no " + field);
     }
     if (offsets_.size() != 2 || offsets_[0] > offsets_[1]) {
-      fail_header(file_, here() + "data_offsets must be a begin and an end");
+      fail_header(file_, here() + "data_offsets must have two numbers, the begin and the end");
     }
     entry_.begin = offsets_[0];
     entry_.end = offsets_[1];

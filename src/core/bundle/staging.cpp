@@ -310,8 +310,8 @@ void write_bytes(const fs::path& file, std::string_view bytes) {
   stream.close();
   require(stream.good(), Code::kIo,
           file.string() +
-              ": the file could not be written: check that the folder exists, is writable and has "
-              "space left, and that no folder has its name");
+              ": the file could not be written: check that the directory exists, is writable and "
+              "has space left, and that no directory has its name");
 }
 
 }  // namespace leapp

@@ -99,7 +99,7 @@ std::vector<Precedence> list_precedences(const std::vector<Connection>& connecti
 
 using Cycle = std::vector<const Precedence*>;
 
-/// Finds a cycle among nodes that all wait for another: going back meets one of them again.
+/// Finds a cycle among nodes that all wait for another node, by following the edges backwards.
 Cycle find_cycle(const std::vector<Precedence>& precedences,
                  const std::vector<std::size_t>& waiting_for) {
   std::vector<const Precedence*> into(waiting_for.size(), nullptr);
@@ -148,7 +148,8 @@ Cycle find_cycle(const std::vector<Precedence>& precedences,
     path = {"pipeline", "data_flow",
             to_string(output_ref(bundle, connections[*first.wire].source))};
   }
-  reporter.fail(rule(18), path, text + "\na value from the last tick belongs into feedback_flow");
+  reporter.fail(rule(18), path,
+                text + "\nmove a wire that carries a value of the previous tick to feedback_flow");
 }
 
 std::vector<std::size_t> find_order(const Bundle& bundle,

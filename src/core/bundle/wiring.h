@@ -10,8 +10,8 @@
 // every node runs once in every tick.
 //
 // With a schedule (Pipeline::schedule), timing() says when a node runs, and a wire of data_flow
-// brings its source's latest output, from whichever tick. A wire of feedback_flow brings the latest
-// output from before this tick. Before the source has run, both bring the initial value.
+// carries its source's latest output, from any tick. A wire of feedback_flow carries the latest
+// output from before this tick. Before the source has run, both carry the initial value.
 //
 // Nodes are indices into Bundle::models, ports are indices into a node's inputs or outputs. A
 // wiring holds indices only, so the bundle need not outlive it. Immutable: any thread may read it.
@@ -53,15 +53,14 @@ class LEAPP_EXPORT Wiring {
     std::optional<std::size_t> wire = {};  ///< among connections(); empty: the schedule of `after`
   };
 
-  /// Throws Error with B15 for a wire to a node or port that is not there, with B18 if forward
-  /// wires and conditions form a cycle, and with B35 to B39 for a schedule that is wrong by itself.
-  /// Everything else is up to check().
+  /// Throws Error: B15 for a wire to a missing node or port, B18 if forward wires and conditions
+  /// form a cycle, and B35 to B39 for an invalid schedule. check() finds all other faults.
   explicit Wiring(const Bundle& bundle);
   Wiring(const Bundle& bundle, const RuleReporter& reporter);
 
   /// Returns the nodes in the order in which a tick runs them: each producer before its consumers,
-  /// each node before those whose schedule depends on its output or age, and, where there is a
-  /// choice, in the order of the bundle.
+  /// each node before those whose schedule depends on its output or age, and otherwise in the order
+  /// of the bundle.
   const std::vector<std::size_t>& order() const noexcept { return order_; }
 
   /// Returns every wire to every input: data_flow, then feedback_flow, in the order of the YAML.

@@ -10,7 +10,8 @@ namespace leapp {
 namespace {
 
 Failure no_sensor() noexcept {
-  return {Code::kNotBound, "there is no sensor of that index; sensor() has them"};
+  return {Code::kNotBound,
+          "there is no sensor with that index; use an index that sensor() returned"};
 }
 
 }  // namespace

@@ -18,18 +18,18 @@ namespace leapp {
 std::size_t find_signal(const std::vector<Signal>& signals, std::string_view name,
                         const char* side);
 
-/// Allocates when it is made; nothing else does.
+/// Allocates in the constructor only.
 class SignalMemory {
  public:
   explicit SignalMemory(const TickPlan& plan)
       : sensors(make_sensors(plan)), actuators(make_actuators(plan)) {}
 
-  /// Fails, and changes nothing, for an index of no sensor (LP652), and for a wrong number of
-  /// values or a negative age (LP603).
+  /// Fails, and changes nothing, for an invalid index (LP652), and for a wrong number of values or
+  /// a negative age (LP603).
   Result<void> set(std::size_t sensor, std::span<const double> values,
                    std::chrono::nanoseconds age) noexcept;
   Result<void> set_fresh(std::size_t sensor) noexcept;
-  /// Empty for an index of no signal.
+  /// Empty for an invalid index.
   std::span<double> sensor_values(std::size_t sensor) noexcept;
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 

@@ -72,7 +72,7 @@ struct TickPlan {
   bool worker = false;
   std::chrono::nanoseconds period{0};  ///< period of the policy
   std::optional<std::chrono::nanoseconds>
-      deadline;                        ///< as given; without a deadline, a worker has the period
+      deadline;                        ///< as given; without one, a worker has the period
   std::vector<std::size_t> sensors;    ///< number of elements of each sensor
   std::vector<std::size_t> actuators;  ///< the same of each actuator
   std::vector<InputPlan> inputs;       ///< in the order of RobotBinding::inputs

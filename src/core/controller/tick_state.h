@@ -45,7 +45,8 @@ struct OutputState {
   std::vector<double> start;     ///< previous values, for the rate
   std::vector<double> sent;      ///< values sent last, in the port's unit
   bool has_sent = false;
-  bool from_other = false;  ///< `sent` is what another policy sent, and this one nothing since
+  bool from_other = false;  ///< `sent` contains a value of another policy; this one has sent
+                            ///< nothing since
 };
 
 struct TickState {
@@ -65,10 +66,10 @@ struct TickState {
   std::chrono::nanoseconds clock{0};  ///< clock reading of the last tick
 
   bool handed_over =
-      false;           ///< the policy began after another one: S9 of docs/reference/supervisor.md
+      false;           ///< the policy started after another one: S9 of docs/reference/supervisor.md
   bool bad = false;    ///< the policy cannot be trusted until a good result comes
-  bool asked = false;  ///< the policy shall run on the inputs of this tick
-  bool unusable = false;  ///< the policy was due in this tick, and its inputs cannot be used
+  bool asked = false;  ///< the policy must run on the inputs of this tick
+  bool unusable = false;  ///< the policy was due in this tick, but its inputs are unusable
   bool has_targets = false;
   std::uint64_t requested = 0;               ///< tick of the request in progress
   std::chrono::nanoseconds requested_at{0};  ///< its time

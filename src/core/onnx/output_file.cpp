@@ -26,7 +26,7 @@ void OutputFile::close() {
 void OutputFile::check(const char* what) const {
   require(!stream_.fail(), Code::kIo,
           std::string("cannot ") + what + " the ONNX file " + path_.string() +
-              ": check that the folder exists, is writable and has space left");
+              ": check that the directory exists, is writable and has space left");
 }
 
 }  // namespace leapp::onnx

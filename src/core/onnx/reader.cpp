@@ -266,7 +266,7 @@ Bytes whole_file(const std::filesystem::path& path) {
 Model parse_model(const Bytes& bytes, const std::string& name) {
   const auto refuse = [&](const std::string& why) {
     damaged(name + " is not a readable ONNX model: " + why +
-            ". Export it again, or check that it was copied whole.");
+            ". Export it again, or check that it was copied completely.");
   };
   try {
     const data_view view(reinterpret_cast<const char*>(bytes.data.get()), bytes.size);

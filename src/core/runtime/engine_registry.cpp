@@ -59,7 +59,7 @@ const EnginePlugin& torch_plugin(const std::string& node) {
       throw error.behind(
           "node '" + node +
           "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
-          "PyTorch ('pip install torch'), activate the environment that has it, name its folder "
+          "PyTorch ('pip install torch'), activate the environment that has it, name its directory "
           "(LIBTORCH_ROOT=<torch>, LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', "
           "which does not need it. ");
     }

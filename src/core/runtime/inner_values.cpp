@@ -31,10 +31,11 @@ Tensor InnerValues::read(const Model& model, const std::string& name) {
     const PlannedStep& step = loaded_.plan.steps[i];
     for (std::size_t index : step.models) {
       if (&loaded_.bundle.models[index] != &model) continue;
-      require(session_.ran_in_last_tick(i), Code::kInnerValue,
-              "values inside merged nodes are not kept, and node '" + model.name +
-                  "' did not run in the last tick. Ask in a tick in which it runs, or load the "
-                  "bundle with merge off.");
+      require(
+          session_.ran_in_last_tick(i), Code::kInnerValue,
+          "values inside merged nodes are not kept, and node '" + model.name +
+              "' did not run in the last tick. Read it after a tick in which it runs, or load the "
+              "bundle with merge off.");
       std::unique_ptr<Inspector>& inspector = inspectors_[step.model.name];
       if (!inspector) inspector = std::make_unique<Inspector>(loaded_.bundle, step, options_);
       return inspector->value(name, [&](const std::string& input) { return read_input(input); });

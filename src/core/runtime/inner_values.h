@@ -39,7 +39,8 @@ class InnerValues {
   Session& session_;
   const PortNames& names_;
   std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // created on request
-  TensorMap kept_inputs_;                                         // those of the tick kept_tick_
+  // the inputs of the tick kept_tick_
+  TensorMap kept_inputs_;
   std::uint64_t kept_tick_ = 0;
 };
 

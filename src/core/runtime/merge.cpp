@@ -19,7 +19,7 @@ bool may_merge(const Model& model, const RuntimeOptions& options) {
   return model.file && model.external_data.empty() && options.engines.merges(*model.backend);
 }
 
-// Whether two nodes may be in one step, as far as can be told without opening their files.
+// Returns whether two nodes may be in one step, as far as it is known without opening their files.
 bool fit_together(const Model& a, const Timing& when_a, const Model& b, const Timing& when_b,
                   const RuntimeOptions& options) {
   if (!when_a.is_merely_periodic() || when_a != when_b) return false;

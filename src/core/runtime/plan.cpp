@@ -132,7 +132,7 @@ class Planner {
     return Access{own, true};
   }
 
-  // Plans when a step runs. Of nodes that are merged, all have the timing of the first.
+  // Plans when a step runs. Merged nodes all have the timing of the first one.
   void plan_timing(std::size_t step, std::size_t node) {
     const Timing& timing = wiring_.timing(node);
     StepTiming& planned = plan_.timings.emplace_back();

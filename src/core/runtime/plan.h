@@ -23,7 +23,7 @@ struct PlannedValue {
   /// True if it is also read one tick later: it is then a pair of buffers that are swapped after
   /// each tick.
   bool doubled = false;
-  /// Keeps its value over ticks in which its node does not run.
+  /// The value is kept in ticks in which its node does not run.
   bool held = false;
 };
 
@@ -42,14 +42,14 @@ struct PlannedStep {
   std::vector<Access> outputs;  ///< in the order of model.outputs
 };
 
-/// A feedback wire that goes to more than one input: the first shares the producer's pair of
-/// buffers, the others have their own pair, so each can be set separately.
+/// A feedback wire that goes to more than one input: the first input shares the producer's pair of
+/// buffers. Each of the others has its own pair, so it can be set separately.
 struct FeedbackCopy {
   std::size_t from = 0;
   std::size_t to = 0;
 };
 
-/// When one step runs, in a plan with a schedule. Numbers are indices of values.
+/// The time at which one step runs, in a plan with a schedule. Numbers are indices of values.
 struct StepTiming {
   struct Age {
     std::size_t value = 0;
@@ -63,13 +63,13 @@ struct StepTiming {
   std::optional<std::size_t> when;
   std::vector<std::size_t> watched;  ///< inputs of on_change
   std::vector<Age> ages;
-  /// Of a conditional step: each output, and where its former value is kept for undo_tick(). After
-  /// an undone tick, other inputs may keep the step from running and computing it again.
+  /// For a conditional step: each output, and the place of its previous value for undo_tick().
+  /// After an undone tick, the step may not run again, because its inputs differ.
   std::vector<FeedbackCopy> former;
 };
 
-/// A feedback wire of a plan with a schedule: the input has a buffer of its own, and one for the
-/// value before the last tick. Copied after each tick in which the step of the source ran.
+/// A feedback wire of a plan with a schedule. The input has its own buffer, and another one for the
+/// value before the last tick. It is copied after each tick in which the step of the source ran.
 struct HeldFeedback {
   std::size_t step = 0;
   std::size_t from = 0;
@@ -89,8 +89,8 @@ struct Plan {
 
   std::vector<PlannedValue> values;
   std::vector<PlannedStep> steps;
-  std::vector<FeedbackCopy> copies;         ///< made after a tick that succeeded
-  std::vector<StepTiming> timings;          ///< one per step; empty if each runs once in every tick
+  std::vector<FeedbackCopy> copies;  ///< copied after a successful tick
+  std::vector<StepTiming> timings;   ///< one per step; empty if every step runs once per tick
   std::vector<HeldFeedback> held_feedback;  ///< with timings, in place of copies and pairs
   std::vector<HeldOutput> held_outputs;
   PortTable inputs;   ///< every node input that has a buffer, by "node/port"
@@ -101,8 +101,8 @@ struct Plan {
   std::vector<std::string> feedback_inputs;
 };
 
-/// Plans a bundle that check() has passed. `groups` are the steps: models in order of execution,
-/// those of one group, which have equal and merely periodic timings, to be merged.
+/// Plans a bundle that check() has accepted. `groups` are the steps: models in order of execution.
+/// The models of one group are merged; their timings are equal and only periodic.
 LEAPP_EXPORT Plan make_plan(const Bundle& bundle,
                             const std::vector<std::vector<std::size_t>>& groups);
 

@@ -62,7 +62,7 @@ const EnginePlugin& open_engine_plugin(const std::string& library) {
   }
   throw Error(Code::kNoEngine, "The engine plugin '" + library +
                                    "' was not found or could not be opened; tried:" + tried +
-                                   "\nLEAPP_ENGINE_PATH may name the folder that holds it.");
+                                   "\nLEAPP_ENGINE_PATH may name the directory that contains it.");
 }
 
 }  // namespace leapp

@@ -1,10 +1,10 @@
-// The clock of a pipeline with a schedule: which steps run in a tick, and what is taken back if the
-// tick fails or is undone. Pipelines without a schedule have none.
+// Runs the steps of a pipeline with a schedule: it decides which steps run in a tick, and restores
+// their values if the tick fails or is undone. Pipelines without a schedule have none.
 //
 // Forward values stay in their one buffer, so a step that does not run costs a comparison and its
-// readers find its latest output. Feedback inputs have a buffer of their own, which end_tick()
-// fills. Nothing here allocates after construction, locks or calls the system. Not thread-safe; the
-// plan and the buffers must outlive it.
+// readers find its latest output. Feedback inputs have their own buffers, which end_tick() fills.
+// No function allocates after construction, locks or makes a system call. Not thread-safe; the plan
+// and the buffers must outlive it.
 #pragma once
 
 #include <array>
@@ -22,20 +22,21 @@ namespace leapp {
 
 class ScheduleRunner {
  public:
-  /// Stands at tick 0. `memory` is the device that holds the values; null: the host.
+  /// Creates a runner. `memory` is the device that holds the values; null: the host.
   ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory);
 
   /// Starts a tick: no step has run in it yet.
   void begin_tick() noexcept;
-  /// Returns whether the step runs in this tick. Its producers must have had their turn.
+  /// Returns whether the step runs in this tick. Its producers must have run or been skipped
+  /// before.
   Result<bool> is_due(std::size_t step) noexcept;
   /// Runs the step as often as its schedule says.
   Result<void> run(std::size_t step, Binding& binding) noexcept;
-  /// Ends a tick that succeeded: feedback inputs get what their sources computed.
+  /// Ends a tick that succeeded: feedback inputs get the outputs of their sources.
   Result<void> end_tick() noexcept;
-  /// Takes back everything since begin_tick(), for a tick that failed.
+  /// Restores everything since begin_tick(), for a tick that failed.
   Result<void> roll_back() noexcept;
-  /// Takes back the last tick. Only directly after its end_tick().
+  /// Undoes the last tick. Call it only directly after its end_tick().
   Result<void> undo_tick() noexcept;
 
   /// Starts again with tick 0. The caller sets the values.
@@ -44,15 +45,15 @@ class ScheduleRunner {
   Result<void> warm_up(std::size_t step, Binding& binding) noexcept;
 
   bool ran_in_last_tick(std::size_t step) const noexcept { return steps_[step].ran; }
-  /// Returns how many ticks before the last one the step ran: 0 if it ran in the last one;
-  /// kNeverRan if it did not run since the reset.
+  /// Returns the number of ticks since the step ran: 0 if it ran in the last one; kNeverRan if it
+  /// did not run since the reset.
   std::int64_t age(std::size_t step) const noexcept;
 
   /// Returns the position in the schedule: the tick, when each step last ran, and the value that
-  /// each input of an on_change had then. Their names, "/tick", "/last_run/.." and "/seen/..",
-  /// cannot be names of ports.
+  /// each input of an on_change had then. Their names "/tick", "/last_run/.." and "/seen/.." cannot
+  /// be names of ports.
   std::vector<std::pair<std::string, Tensor>> position() const;
-  /// Goes to a position of the same plan. The tensors have the types and shapes of position().
+  /// Restores a position of the same plan. The tensors have the types and shapes of position().
   void set_position(const std::vector<std::pair<std::string, Tensor>>& position) noexcept;
 
  private:
@@ -79,8 +80,8 @@ class ScheduleRunner {
   const Plan& plan_;
   const Buffers& buffers_;
   DeviceMemory* memory_;
-  std::vector<std::byte> scratch_;  // for the bytes of a device
-  std::uint64_t tick_ = 0;          // the next one; during a tick, that one
+  std::vector<std::byte> scratch_;  // memory for the bytes of a device
+  std::uint64_t tick_ = 0;          // the next tick; during a tick, that one
   std::vector<Step> steps_;
 };
 

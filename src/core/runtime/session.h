@@ -72,23 +72,23 @@ class Session {
   bool ran_in_last_tick(std::size_t step) const noexcept {
     return !schedule_runner_ || schedule_runner_->ran_in_last_tick(step);
   }
-  /// Returns how many ticks before the last one the node of an output ran; kNeverRan if it has not
-  /// run since restart().
+  /// Returns the number of ticks since the node of an output ran; kNeverRan if it has not run since
+  /// restart().
   std::int64_t age(std::size_t output) const noexcept;
 
   /// Starts again with tick 0 and the initial values of the plan's held outputs, in its order. The
   /// caller stores those of the feedback inputs.
   Result<void> restart(const std::vector<Tensor>& held) noexcept;
-  /// Returns the position in the schedule and the held outputs, under names that no port can have.
+  /// Returns the position in the schedule and the held outputs, under names that ports cannot have.
   /// Empty without a schedule.
   TensorMap schedule_state() const;
-  /// Goes back there. Names, types and shapes must be those of schedule_state(). Throws Error for a
-  /// position that no run can be in.
+  /// Restores such a state. Names, types and shapes must be those of schedule_state(). Throws Error
+  /// for an impossible position.
   void set_schedule_state(const TensorMap& state);
 
   /// Returns "cpu", or the device that holds the values.
   std::string device() const { return memory_ ? memory_->device() : "cpu"; }
-  /// Copies values to and from host memory, wherever they are.
+  /// Copies values between the host and the device that holds them.
   Result<void> store(const TensorView& value, const void* host) noexcept;
   Result<void> fetch(const TensorView& value, void* host) const noexcept;
   /// Returns a copy on the host. Throws Error.
@@ -133,8 +133,8 @@ class Session {
   Result<void> run_nodes() noexcept;
   /// Runs every node once, whatever its schedule says, and swaps.
   Result<void> warm_up() noexcept;
-  /// Everything that a run of the nodes changes, to go back to. Memory that the caller bound as an
-  /// input is left out.
+  /// The values that a run of the nodes changes, to restore them later. Inputs in memory of the
+  /// caller are left out.
   struct Values {
     std::size_t parity = 0;
     std::vector<std::array<Tensor, 2>> halves;  ///< for every value of the plan

@@ -1,4 +1,4 @@
-// What a session keeps from tick to tick, as values to read and to restore.
+// The state of a session between ticks, as values to read and to restore.
 #include <algorithm>
 
 #include "base/check.h"
@@ -53,7 +53,7 @@ void Session::set_schedule_state(const TensorMap& state) {
     if (!name.starts_with("/last_run/")) continue;
     const std::int64_t last_run = tensor.values<std::int64_t>()[0];
     require(tick >= 0 && last_run >= kNeverRan && last_run < tick, Code::kWrongValue,
-            "no run can be in this state: tick " + std::to_string(tick) + " comes next, and " +
+            "no run can have this state: tick " + std::to_string(tick) + " comes next, and " +
                 name + " is " + std::to_string(last_run));
   }
   for (const HeldOutput& held : plan_.held_outputs) {

@@ -41,7 +41,7 @@ Result<void> Session::run_tick() noexcept {
   if (Result<void> checked = check_before(); !checked) return checked;
   if (Result<void> computed = compute(); !computed) [[unlikely]] {
     if (schedule_runner_) {
-      can_undo_ = false;  // what the last good tick changed is no longer known
+      can_undo_ = false;  // the changes of the last good tick are no longer known
       [[maybe_unused]] const Result<void> restored = schedule_runner_->roll_back();
     }
     return computed;
@@ -108,7 +108,7 @@ Result<void> Session::check_after() const noexcept {
   return {};
 }
 
-// Checks what a tick of a schedule hands to later ticks, as far as it was computed in this one.
+// Checks the values that a tick of a schedule computed for later ticks.
 Result<void> Session::check_held_finite(const ScheduleRunner& schedule) const noexcept {
   for (const HeldFeedback& wire : plan_.held_feedback) {
     if (!schedule.ran_in_last_tick(wire.step)) continue;
@@ -200,7 +200,7 @@ Result<void> Session::run_measured() noexcept {
       if (timeline_) timeline_->step_skipped();
       continue;
     }
-    if (memory_) {  // the time of a step is that of its work, not of submitting it
+    if (memory_) {  // the time of a step includes its work on the device
       if (Result<void> done = memory_->synchronize(); !done) return done;
     }
     const Clock::time_point now = Clock::now();
@@ -246,7 +246,7 @@ Result<void> Session::commit() noexcept {
   return memory_ && copied ? memory_->synchronize() : Result<void>();
 }
 
-// The other half of each pair still holds what the tick read.
+// The other buffer of each pair still contains the value that the tick read.
 Result<void> Session::undo_tick() noexcept {
   if (!can_undo_) return {};
   can_undo_ = false;

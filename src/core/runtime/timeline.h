@@ -41,7 +41,7 @@ class Timeline {
   void step_ended(Clock::time_point end) noexcept {
     if (noted_ < times_.size()) times_[noted_++] = end;
   }
-  /// Notes that the next step does not run in this tick.
+  /// Marks the next step as skipped in this tick.
   void step_skipped() noexcept { step_ended(Clock::time_point()); }
   /// Writes the rest and ends the thread. Returns a failed write: Failure LP962. Call it once;
   /// otherwise the destructor does.

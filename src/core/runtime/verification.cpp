@@ -78,7 +78,7 @@ std::string to_string(const Verification& verification) {
   }
   if (!verification.passed()) return text + "WRONG: not all of the " + ticks + " were repeated\n";
   return text + "this machine repeats " +
-         (verification.left_out.empty() ? "the " : "what was compared of the ") + ticks + "\n";
+         (verification.left_out.empty() ? "the " : "the compared values of the ") + ticks + "\n";
 }
 
 std::string to_json(const Verification& verification) {

@@ -170,7 +170,7 @@ Value generate_attention(OpContext& context) {
   const Value q = context.tensor("query");
   Value k = context.tensor("key");
   Value v = context.tensor("value");
-  context.need(context.number("dropout_p", 0) == 0, "it drops out at random");
+  context.need(context.number("dropout_p", 0) == 0, "it applies dropout, which is random");
   if (context.flag("enable_gqa")) {
     const std::int64_t heads = q.shape[q.shape.size() - 3];
     k = shared_heads(program, k, heads);

@@ -192,8 +192,8 @@ void OpContext::write(ir::ValueId id, Value value) {
   need(has_type(type.dtype), "its result is " + std::string(name_of(type.dtype)));
   require(value.dtype == type.dtype && value.shape == type.shape, Code::kInternal,
           op().signature->qualified_name() + ": its C++ makes " +
-              std::string(name_of(value.dtype)) + to_string(value.shape) + " where PyTorch has " +
-              std::string(name_of(type.dtype)) + to_string(type.shape));
+              std::string(name_of(value.dtype)) + to_string(value.shape) +
+              ", but PyTorch returns " + std::string(name_of(type.dtype)) + to_string(type.shape));
   if (value.buffer == kNoBuffer) value.origins.insert(origin());
   values_.set(id, std::move(value));
 }

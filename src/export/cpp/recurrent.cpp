@@ -65,7 +65,8 @@ void generate_layers(OpContext& context, const std::string& kind) {
   const std::int64_t layers = context.integer("num_layers");
   const std::int64_t ways = context.flag("bidirectional") ? 2 : 1;
   const std::size_t each = params.size() / static_cast<std::size_t>(layers * ways);
-  context.need(!context.flag("train") || context.number("dropout") == 0, "it drops out at random");
+  context.need(!context.flag("train") || context.number("dropout") == 0,
+               "it applies dropout, which is random");
   const std::vector<Value> initial =
       kind == "LstmCell" ? context.tensors("hx") : std::vector<Value>{context.tensor("hx")};
   std::vector<std::vector<Value>> last(initial.size());

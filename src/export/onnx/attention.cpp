@@ -44,7 +44,7 @@ Value repeat_heads(Value x, std::int64_t heads) {
 }
 
 Value convert_sdpa(OpContext& context) {
-  context.need(context.number("dropout_p") == 0.0, "it drops out, which draws random numbers",
+  context.need(context.number("dropout_p") == 0.0, "it applies dropout, which draws random numbers",
                "Put the model in eval mode, or pass dropout_p=0.");
   const Value query = context.tensor("query");
   Value key = context.tensor("key");

@@ -104,7 +104,7 @@ void OpContext::write(ir::ValueId id, Value value) {
   const DType dtype = is_complex(type.dtype) ? real_part(type.dtype) : type.dtype;
   if (value.dtype() != dtype || value.shape() != type.shape) {
     fail(Code::kBadConverter,
-         "the converter made " + shown(value.type()) + " where PyTorch has " +
+         "the converter returns " + shown(value.type()) + ", but PyTorch returns " +
              shown({dtype, type.shape}),
          "This is a bug of the converter, please report it.");
   }
@@ -175,7 +175,7 @@ bool OpContext::is_set(std::size_t i) const {
 
 void OpContext::set(std::size_t i, Value value) {
   const ir::Result& result = op().results.at(i);
-  demand(!result.is_list, "one value for a list of results");
+  demand(!result.is_list, "a single value was set for a list of results");
   write(result.values.at(0), value);
 }
 
@@ -189,9 +189,10 @@ void OpContext::set_complex(std::size_t i, Value value) {
   if (id == ir::kNoValue) return;
   const Type expected = stored_type(graph().type(id));
   if (value.type() != expected) {
-    fail(Code::kBadConverter,
-         "the converter made " + shown(value.type()) + " where PyTorch has " + shown(expected),
-         "This is a bug of the converter, please report it.");
+    fail(
+        Code::kBadConverter,
+        "the converter returns " + shown(value.type()) + ", but PyTorch returns " + shown(expected),
+        "This is a bug of the converter, please report it.");
   }
   values_.set(id, value);
 }
@@ -199,7 +200,7 @@ void OpContext::set_complex(std::size_t i, Value value) {
 void OpContext::set_list(std::size_t i, const std::vector<Value>& values) {
   const ir::Result& result = op().results.at(i);
   demand(result.is_list && result.values.size() == values.size(),
-         "a list of results of another length");
+         "the list of results has the wrong length");
   for (std::size_t k = 0; k < values.size(); ++k) write(result.values[k], values[k]);
 }
 

@@ -47,7 +47,7 @@ class Network {
     layers_ = context.integer("num_layers");
     has_biases_ = context.flag("has_biases");
     context.need(!context.flag("train") || context.number("dropout") == 0.0 || layers_ == 1,
-                 "it drops out between its layers, which draws random numbers",
+                 "it applies dropout between its layers, which draws random numbers",
                  "Put the model in eval mode.");
     params_ = context.tensors("params");
     per_direction_ = params_.size() / static_cast<std::size_t>(layers_ * directions());

@@ -1,8 +1,8 @@
 // The converters of operators.
 //
-// Converters of operators. A converter is a function of an OpContext; it reads the arguments by
-// their names in PyTorch's schema, uses the functions of ops.h, and returns the value of the first
-// result (or calls context.set() for each result and returns nothing):
+// A converter is a function of an OpContext; it reads the arguments by their names in PyTorch's
+// schema, uses the functions of ops.h, and returns the value of the first result (or calls
+// context.set() for each result and returns nothing):
 //
 //   Value convert_lerp(OpContext& context) {
 //     const DType dtype = context.result_dtype();

@@ -274,7 +274,7 @@ void write(const ir::Graph& graph, const std::filesystem::path& file, const Opti
   stream.close();
   require(!stream.fail(), Code::kIo,
           "cannot write the TorchScript file " + file.string() +
-              ": check that the folder exists, is writable and has space left");
+              ": check that the directory exists, is writable and has space left");
 }
 
 std::optional<std::vector<Parameter>> parameters_of(const std::filesystem::path& file) {

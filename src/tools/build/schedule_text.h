@@ -21,7 +21,7 @@ class ScheduleText {
     std::vector<std::vector<std::string>> outputs;
   };
 
-  /// Takes names for further members out of `names`. Bundle and wiring must outlive this.
+  /// Reserves names for further members in `names`. Bundle and wiring must outlive this.
   ScheduleText(const Bundle& bundle, const Wiring& wiring, Members members, UsedNames& names);
 
   /// Returns the further members of `Buffers`.

@@ -144,7 +144,7 @@ std::vector<double> Fields::numbers(const std::string& key, const std::string& w
   std::vector<double> values;
   for (const std::vector<double>& entry : nested(key, what, bounds)) {
     if (entry.size() != 1) {
-      fail(Code::kBadKey, key, "has several numbers in one place, expected one: " + what);
+      fail(Code::kBadKey, key, "has a group of numbers, expected single numbers: " + what);
     }
     values.push_back(entry[0]);
   }
@@ -170,8 +170,8 @@ bool is_finite_float(double value) {
 void Fields::check_settings() const {
   for (const std::string& key : settings_) {
     require(asked_.contains(key), Code::kWrongValue,
-            file_ + ": nothing here asks for the setting " + quote_for_message(key) +
-                "; docs/howto/import has the keys of each format");
+            file_ + ": this format has no setting " + quote_for_message(key) +
+                "; docs/howto/import lists the keys of each format");
   }
 }
 

@@ -228,7 +228,8 @@ class MjlabReader {
         "lists in the file have three decimals, so default_joint_pos, joint_stiffness, "
         "joint_damping and a listed action_scale are exact to 0.0005; --set gives exact values");
     notes.push_back(
-        "assumed, as the file does not say it: joint positions are relative to default_joint_pos, "
+        "assumed, because the file does not state it: joint positions are relative to "
+        "default_joint_pos, "
         "and targets are default_joint_pos + action_scale * action");
     if (!fields_.has("observation_terms_scale")) {
       notes.push_back(

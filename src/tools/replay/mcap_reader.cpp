@@ -53,7 +53,10 @@ void McapReader::read(const OnMessage& on_message) {
     if (file_.read(head) < head.size()) return;
     const int opcode = static_cast<unsigned char>(head[0]);
     const auto length = McapCursor{std::string_view(head).substr(1)}.number<std::uint64_t>();
-    if (length > kMostRecordBytes) fail("a record has " + std::to_string(length) + " bytes");
+    if (length > kMostRecordBytes) {
+      fail("a record has " + std::to_string(length) + " bytes, more than the limit of " +
+           std::to_string(kMostRecordBytes));
+    }
     if (length > file_.size()) return;  // the file is truncated; avoids a large allocation
     content.resize(static_cast<std::size_t>(length));
     if (file_.read(content) < content.size()) return;

@@ -231,7 +231,7 @@ TEST(BundleReader, b15_WiresHaveTheRightForm) {
   EXPECT_THAT(refusal("policy: [act]", "policy: act"), HasSubstr("expected a list"));
 }
 
-// Every prefix of a bundle is refused with a place, except the one that lacks a line nobody needs.
+// Every prefix of a bundle is refused with a position, except the one that lacks an optional line.
 TEST(BundleReader, b2_b4_TruncatedFilesAreRefused) {
   const std::size_t whole_without_last_line = kYaml.find("  warp version");
   for (std::size_t length = 0; length < kYaml.size(); ++length) {
@@ -262,7 +262,7 @@ TEST(BundleReader, b5_NamesThatTurnTextAreRefused) {
   EXPECT_THAT(refusal("name: obs", "name: \"o\\u202Ebs\""), HasSubstr("hides or reverses"));
 }
 
-// A flipped bit either still makes a bundle or is refused with a place; it never crashes.
+// A flipped bit leaves a valid bundle or is refused with a position; it never causes a crash.
 TEST(BundleReader, FlippedBitsAreRefusedOrHarmless) {
   for (std::size_t i = 0; i < kYaml.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -292,7 +292,7 @@ TEST(BundleReader, TenThousandNodesLoadInLittleMemory) {
   const Bundle back = parse(to_yaml(bundle));
   EXPECT_EQ(back.models, bundle.models);
   EXPECT_EQ(execution_order(back).back(), 9999U);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory themselves
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   EXPECT_LT(usage.ru_maxrss, 1'000'000);  // kilobytes

@@ -32,7 +32,7 @@ std::string fault_of(const char* key, Metadata value, PortSide side = PortSide::
   return fault ? to_string(fault->code) + " " + fault->key + ": " + fault->what : "";
 }
 
-/// What check() says of the example when obs has that key.
+/// Returns the error of check() for the example, with that key added to obs.
 std::string refusal(const char* key, Metadata value) {
   Bundle bundle = make_bundle();
   bundle.models[0].inputs[0].semantics.extra = {{key, std::move(value)}};

@@ -1,4 +1,4 @@
-// Bundles that were written once and must load for ever; see COMPATIBILITY.md.
+// Bundles of earlier releases, which must load in every later release; see COMPATIBILITY.md.
 #include "bundle/initial_values.h"
 #include "support.h"
 
@@ -22,7 +22,7 @@ TEST(Golden, EveryBundleLoadsAndItsFilesAreWhole) {
   EXPECT_GE(count, 2);
 }
 
-// The first bundles lack keys that came later.
+// The first bundles lack keys that were added later.
 TEST(Golden, OursIsWrittenByteForByteAsItIsStored) {
   const fs::path file = kBundles / "leapp-cpp-0.1" / "walker" / "walker.yaml";
   std::string written = to_yaml(read_bundle(file));

@@ -38,7 +38,7 @@ class GoldenTracesTest : public testing::Test {
   test::TemporaryFolder folder_;
   const Bundle bundle_ = test::make_bundle();
   const float values_[64] = {1, 2, 3, 4};
-  std::vector<NamedTensorView> tensors_;  // all that one tick must have
+  std::vector<NamedTensorView> tensors_;  // the minimum that one tick must contain
   const Metadata metadata_ = GoldenNotes{1, {}, {}, {}}.metadata();
 };
 
@@ -60,7 +60,7 @@ TEST_F(GoldenTracesTest, b31_NamesAndFormsMustFitTheBundle) {
                            "-1/inputs/policy/h_in", "0/sides/policy/h_in", "0/inputs/policy"}) {
     EXPECT_THAT(refusal_of(name, fine), HasSubstr("[B31] the tensor '")) << name;
   }
-  EXPECT_THAT(refusal_of("1/inputs/policy/h_in", fine), HasSubstr("a tick beyond the 1"));
+  EXPECT_THAT(refusal_of("1/inputs/policy/h_in", fine), HasSubstr("belongs to tick 1"));
   EXPECT_THAT(refusal_of("0/inputs/policy/nothing", fine), HasSubstr("belongs to no port"));
   EXPECT_THAT(refusal_of("0/inputs/policy/h_in", {values_, DType::kFloat32, {4}}),
               HasSubstr("is float32 [4], the port is float32 [1, 4]"));

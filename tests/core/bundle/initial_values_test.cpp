@@ -79,7 +79,7 @@ TEST_F(InitialValuesTest, b40_ReadersOfOneHeldValueStartWithOneValue) {
                               {{"policy", "h_in"}, {second, DType::kFloat32, {1, 4}}}});
     read(bundle);
   };
-  EXPECT_NO_THROW(read_with(others));  // without a schedule nobody reads them
+  EXPECT_NO_THROW(read_with(others));  // without a schedule they are never read
   bundle.pipeline.schedule = {{.node = "policy", .every = 2}};
   EXPECT_NO_THROW(read_with(values_));
   EXPECT_THAT(test::error_of(ErrorKind::kValue, [&] { read_with(others); }),

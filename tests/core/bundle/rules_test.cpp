@@ -16,7 +16,7 @@ using test::make_port;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// What check() says of the example after it was changed.
+/// Returns the error of check() for the example after a change.
 std::string fault_after(const std::function<void(Bundle&)>& change,
                         const BundleOptions& options = {}) {
   Bundle bundle = make_bundle();
@@ -66,8 +66,8 @@ TEST(Rules, b9_TensorsOfATickAreBounded) {
   Bundle bundle = make_bundle();
   bundle.models[0].inputs[0].shape = {1 << 20, 1 << 10};
   EXPECT_NO_THROW(check(bundle, generous));
-  // The bytes of the example: 16 for obs, last, h_in, action, h_out each, 24 for features, which
-  // producer and consumer share.
+  // The bytes of the example: 16 each for obs, last, h_in, action and h_out, and 24 for features,
+  // which producer and consumer share.
   BundleOptions exact;
   exact.max_tensor_bytes = 5 * 16 + 24;
   EXPECT_NO_THROW(check(make_bundle(), exact));

@@ -11,7 +11,7 @@ using test::error_of;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A file of that header and data.
+/// Returns a file with that header and data.
 std::string file_of(const std::string& header, const std::string& data = {}) {
   std::string bytes(8, '\0');
   for (std::size_t i = 0; i < 8; ++i)
@@ -27,7 +27,7 @@ std::string refusal_of_tensor(const std::string& json, const std::string& data =
   return refusal(file_of("{\"a\":" + json + "}", data));
 }
 
-// What safetensors.numpy.save({"b": float32 [[1, 2]], "a": uint8 [7]}, {"k": "v"}) writes.
+// The output of safetensors.numpy.save({"b": float32 [[1, 2]], "a": uint8 [7]}, {"k": "v"}).
 const std::string kPythonFile = file_of(
     "{\"__metadata__\":{\"k\":\"v\"},\"b\":{\"dtype\":\"F32\",\"shape\":[1,2],"
     "\"data_offsets\":[0,8]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[8,9]}}   ",
@@ -89,7 +89,7 @@ TEST(SafeTensors, EmptyFilesAndUnsortedHeadersAreFine) {
   EXPECT_EQ(*static_cast<const char*>(file.find("x")->data), 'b');
 }
 
-// Three bytes before a float leave it at an odd place in the file, but not in memory.
+// After three bytes, a float is unaligned in the file, but not in memory.
 TEST(SafeTensors, DataIsAlignedWhateverTheFileDid) {
   const SafeTensors file =
       SafeTensors::parse(file_of("{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
@@ -153,7 +153,7 @@ TEST(SafeTensors, b23_SizesAgreeWithShapes) {
                                 "\"data_offsets\":[0,0]}"),
               HasSubstr("a size out of range"));
   EXPECT_THAT(refusal_of_tensor("{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,0]}"),
-              HasSubstr("data_offsets must be a begin and an end"));
+              HasSubstr("data_offsets must have two numbers"));
 }
 
 TEST(SafeTensors, b23_FieldsHaveTheRightForm) {

@@ -15,7 +15,7 @@
 
 namespace {
 
-// What this program asked of the file system, in order: "fsync <path>", "rename <path>".
+// The calls of this program to the file system, in order: "fsync <path>", "rename <path>".
 std::vector<std::string>* asked = nullptr;
 
 void note(const char* call, const std::filesystem::path& path) {
@@ -24,7 +24,7 @@ void note(const char* call, const std::filesystem::path& path) {
 
 }  // namespace
 
-// In the place of the C library's.
+// Replace the functions of the C library, and record the calls.
 extern "C" int fsync(int descriptor) {
   std::error_code ignored;
   note("fsync",
@@ -55,7 +55,7 @@ class StagingTest : public testing::Test {
  protected:
   fs::path target() const { return folder_.path() / "out" / "w"; }
 
-  /// Everything below the folder the exports go into.
+  /// Returns the names of everything below the directory of the exports.
   std::set<std::string> listing() const {
     std::set<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "out")) {
@@ -64,7 +64,7 @@ class StagingTest : public testing::Test {
     return names;
   }
 
-  /// Writes an export of nodes with a model file each.
+  /// Writes an export with one model file per node.
   static void write_export(const fs::path& folder, const std::vector<std::string>& nodes,
                            const std::string& content = "model") {
     Bundle bundle;
@@ -123,7 +123,7 @@ TEST_F(StagingTest, b24_WhatIsNoPartOfAnExportStays) {
                                               "w/notes/deep", "w/notes/deep/idea.md",
                                               "w/other.onnx", "w/w.png", "w/w.yaml"));
   EXPECT_EQ(read_file(target() / "notes/deep/idea.md"), "mine");
-  log << " go on" << std::flush;  // a log that is open goes on in the new folder
+  log << " go on" << std::flush;  // an open log continues in the new directory
   EXPECT_EQ(read_file(target() / "log.txt"), "lines go on");
 }
 
@@ -303,8 +303,9 @@ TEST_F(StagingTest, PathsOfAFormerYamlThatLeaveTheFolderAreLeftAlone) {
   EXPECT_EQ(read_file(folder_.path() / "out" / "precious.onnx"), "precious");
 }
 
-// A power cut keeps what was synced, and any of the rest: what a name stands for must be on the
-// disk before it gets the name, and the name before the former export goes.
+// After a power cut, everything that was synced is on the disk, and any part of the rest. Therefore
+// a file must be synced before it gets its name, and the name before the previous export is
+// removed.
 TEST_F(StagingTest, b24_WhatANameStandsForIsOnTheDiskFirst) {
   write_export(target(), {"a"}, "old");
   write(target() / "notes" / "mine.txt", "kept");

@@ -1,4 +1,4 @@
-// What the tests of bundles share.
+// Helpers for the tests of bundles.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 
 namespace leapp::test {
 
-/// A folder that is gone at the end of the test.
+/// A directory that is removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -46,7 +46,8 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Runs `action`, which must throw an Error of that kind, and returns its text, which has its code.
+/// Runs `action`, which must throw an Error of that kind. Returns its text, which contains its
+/// code.
 template <typename Action>
 std::string error_of(ErrorKind kind, Action&& action) {
   try {
@@ -62,7 +63,7 @@ std::string error_of(ErrorKind kind, Action&& action) {
   return {};
 }
 
-/// `text` with the first `from` replaced; the test fails when there is none.
+/// Returns `text` with the first `from` replaced. The test fails if `from` does not occur.
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
   if (at == std::string::npos) {
@@ -90,7 +91,7 @@ inline Model make_model(std::string name, std::vector<Port> inputs, std::vector<
   return model;
 }
 
-/// Two nodes, one wire, one state, the action fed back.
+/// Returns a bundle with two nodes, one wire, one state, and feedback of the action.
 inline Bundle make_bundle() {
   Bundle bundle;
   bundle.models.push_back(

@@ -110,7 +110,7 @@ TEST(Timing, b35_EntriesNameNodesOnce) {
 
 TEST(Timing, b35_OtherKeysAndTypesAreRefused) {
   EXPECT_THAT(fault_of_yaml("every: 5", "hertz: 5"),
-              HasSubstr("[B35] pipeline.schedule.planner.hertz: a schedule has no 'hertz'"));
+              HasSubstr("[B35] pipeline.schedule.planner.hertz: a schedule has no key 'hertz'"));
   EXPECT_THAT(fault_of_yaml("every: 5", "every: often"), HasSubstr("[B35]"));
   EXPECT_THAT(fault_of_yaml("every: 5", "every: 5.0"), HasSubstr("[B35]"));
   EXPECT_THAT(fault_of_yaml("      index: step\n", "      index: [step]\n"), HasSubstr("[B36]"));

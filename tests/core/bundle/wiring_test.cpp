@@ -11,7 +11,7 @@ using test::make_port;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Nodes a, b, c, .. with input x and output y each, and wires between them.
+/// Returns nodes a, b, c, .., each with an input x and an output y, and wires between them.
 Bundle wired(std::size_t count, const std::vector<std::pair<int, int>>& edges) {
   Bundle bundle;
   const auto name = [](int i) { return std::string(1, static_cast<char>('a' + i)); };
@@ -95,7 +95,7 @@ TEST(WiringTest, SaysWhereEveryInputComesFrom) {
   }
 }
 
-// A source that runs earlier in the tick has run once more by then.
+// A source that runs earlier in the tick has run once more when its reader runs.
 TEST(WiringTest, CountsTheRunsOfTheSource) {
   Bundle bundle = wired(3, {{0, 1}});
   bundle.pipeline.feedback_flow = {{{"b", "y"}, {{"a", "x"}}}, {{"a", "y"}, {{"c", "x"}}}};
@@ -103,9 +103,9 @@ TEST(WiringTest, CountsTheRunsOfTheSource) {
   EXPECT_THAT(wiring.order(), ElementsAre(0, 1, 2));
   EXPECT_EQ(wiring.source_of({1, 0})->runs_ago, 1u);  // forward
   EXPECT_EQ(wiring.source_of({0, 0})->runs_ago, 1u);  // b runs later
-  EXPECT_EQ(wiring.source_of({2, 0})->runs_ago, 2u);  // a ran already
+  EXPECT_EQ(wiring.source_of({2, 0})->runs_ago, 2u);  // a has already run
   bundle.pipeline.feedback_flow = {{{"c", "y"}, {{"c", "x"}}}};
-  EXPECT_EQ(Wiring(bundle).source_of({2, 0})->runs_ago, 1u);  // of itself
+  EXPECT_EQ(Wiring(bundle).source_of({2, 0})->runs_ago, 1u);  // its own output
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(YamlTree, AliasesAreCopies) {
   const YamlNode root = parse_yaml("a: &x [1, {b: 2}]\nc: *x\nd: &x 7\ne: [*x]\n", "w.yaml");
   EXPECT_EQ(root.find("c")->items[1].find("b")->text, "2");
   EXPECT_EQ(position("w.yaml", *root.find("c")), "w.yaml:2:4: ");
-  EXPECT_EQ(root.find("e")->items[0].text, "7");  // an anchor may be set anew
+  EXPECT_EQ(root.find("e")->items[0].text, "7");  // an anchor may be redefined
 }
 
 TEST(YamlTree, b2_AliasBombsAreRefused) {

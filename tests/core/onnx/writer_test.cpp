@@ -60,12 +60,12 @@ TEST_F(Writer, StatesTheChecksumsOfWhatItWrote) {
   };
   check({});
   check({.external_data = true});
-  model.graph.initializers.push_back(  // large enough for a thread beside the writing
+  model.graph.initializers.push_back(  // large enough to be hashed in a second thread
       testing::float_tensor("larger", std::vector<float>(kWorthAThread / sizeof(float), 1.5F)));
   check({});
 }
 
-// So that an engine can use them where the file is mapped.
+// An engine can use weights in a mapped file only if they are aligned.
 TEST_F(Writer, WeightsInTheModelAreAligned) {
   Model model = model_with_weights();
   model.graph.initializers.back().doc_string = "says something, which stays";
@@ -135,7 +135,7 @@ TEST_F(Writer, NamesAFolderThatIsNotThere) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kIo);
-    EXPECT_THAT(error.what(), HasSubstr("missing/m.onnx: check that the folder exists"));
+    EXPECT_THAT(error.what(), HasSubstr("missing/m.onnx: check that the directory exists"));
   }
 }
 

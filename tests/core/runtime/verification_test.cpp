@@ -38,7 +38,7 @@ TEST(VerificationTest, NothingComparedIsNotPassed) {
   EXPECT_THAT(to_string(nothing), HasSubstr("[LP949]"));
   EXPECT_THAT(to_string(nothing), Not(HasSubstr("this machine repeats")));
   EXPECT_THAT(to_json(nothing), HasSubstr("\"ok\": false"));
-  // Tensors without elements are no evidence either.
+  // Tensors without elements do not verify anything either.
   const Tensor empty(DType::kFloat32, {0});
   const Verification of_nothing{
       1, {{"pi/y", 0, false, compare_in_full(empty.view(), empty.view(), Tolerance{})}}, {}};
@@ -49,7 +49,8 @@ TEST(VerificationTest, WhatWasLeftOutIsSaid) {
   const Verification some{1, {check_of(1, 1)}, {{"noise", "it draws random numbers"}}};
   EXPECT_TRUE(some.passed());
   EXPECT_THAT(to_string(some), HasSubstr("left out: noise: it draws random numbers"));
-  EXPECT_THAT(to_string(some), HasSubstr("this machine repeats what was compared of the 1 golden"));
+  EXPECT_THAT(to_string(some),
+              HasSubstr("this machine repeats the compared values of the 1 golden"));
 }
 
 TEST(VerificationTest, TheWorstOfEachPortIsShown) {

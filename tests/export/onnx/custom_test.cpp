@@ -98,7 +98,7 @@ TEST_F(Custom, SaysWhatAConverterDoesWrong) {
                 op.set_result(
                     0, op.emit("Shape", {op.tensor("x")}, {}, {.outputs = {{DType::kInt64, {1}}}}));
               }),
-              HasSubstr("the converter made int64[1] where PyTorch has float32[2]"));
+              HasSubstr("the converter returns int64[1], but PyTorch returns float32[2]"));
   EXPECT_THAT(error_with([](OnnxOp& op) { op.set_result(1, op.tensor("x")); }),
               HasSubstr("sets result 1 of 1"));
   EXPECT_EQ(error_with([](OnnxOp& op) { op.fail("it is too soft", "Use a harder one."); }),

@@ -33,7 +33,7 @@ TEST(FieldsTest, EntriesMayHoldSeveralNumbers) {
         << text;
   }
   EXPECT_THAT(error_of([] { fields("1;2,3").numbers("key", "one each"); }),
-              HasSubstr("several numbers in one place"));
+              HasSubstr("a group of numbers"));
 }
 
 TEST(FieldsTest, WhatIsNoFiniteNumberIsNamed) {
@@ -71,7 +71,7 @@ TEST(FieldsTest, AMissingKeySaysWhatToGive) {
 TEST(FieldsTest, SettingsGoFirstAndMustBeOfUse) {
   const Fields given("policy.onnx", {{"key", "1"}}, {{"key", "2"}, {"kye", "3"}});
   EXPECT_THAT(given.numbers("key", "numbers"), ElementsAre(2));
-  EXPECT_THAT(error_of([&] { given.check_settings(); }), HasSubstr("the setting 'kye'"));
+  EXPECT_THAT(error_of([&] { given.check_settings(); }), HasSubstr("no setting 'kye'"));
   EXPECT_THAT(error_of([] {
                 Fields("policy.onnx", {}, {{"a", "1"}, {"a", "2"}});
               }),

@@ -5,9 +5,9 @@
 // The caller chooses the node to run, fills its inputs with carried() or with other values, runs
 // it, and calls commit(). Before commit(), the node may run again on other inputs.
 //
-// With a schedule, the caller starts each tick with begin_tick(), offers every node its turn in the
-// order of the wiring, and runs those that is_due() names. Before the first turn of a tick it fills
-// the inputs that no forward wire feeds: conditions may read them.
+// With a schedule, the caller starts each tick with begin_tick(). It first fills the inputs that no
+// forward wire feeds, because conditions may read them. Then it calls is_due() for every node in
+// the order of the wiring, and runs the nodes that are due.
 //
 // Owns engines and memory; the bundle need not outlive it. run() and commit() allocate nothing. Not
 // thread-safe.
@@ -39,18 +39,18 @@ class LEAPP_EXPORT NodeExecutor {
   void load(std::size_t node, std::unique_ptr<Engine> engine);
   bool is_loaded(std::size_t node) const { return nodes_.at(node).engine != nullptr; }
 
-  /// Starts the next tick of the schedule: 0 at first.
+  /// Starts the next tick of the schedule; the first one is 0.
   void begin_tick() noexcept { ++tick_; }
-  /// Returns whether the schedule lets the node run in this tick, on its present inputs.
+  /// Returns whether the node runs in this tick by the schedule, on its current inputs.
   bool is_due(std::size_t node) const;
-  /// Returns whether the schedule itself feeds an input, so that the caller does not: run() does.
+  /// Returns whether the schedule feeds an input. run() then sets it, so the caller must not.
   bool is_fed_by_schedule(PortIndex input) const;
 
-  /// Sets the value that forward wires of a schedule bring from an output until its node has run.
-  /// It is zeros before.
+  /// Sets the value that forward wires of a schedule carry from an output until its node has run;
+  /// by default zeros.
   void set_held(PortIndex output, const ConstTensorView& value);
 
-  /// Sets the value that a feedback input has until its source has run. It is zeros before.
+  /// Sets the value that a feedback input has until its source has run; by default zeros.
   void set_initial(PortIndex input, const ConstTensorView& value);
   /// Returns the initial value; null for an input that is not fed back.
   const Tensor* initial(PortIndex input) const;
@@ -59,13 +59,13 @@ class LEAPP_EXPORT NodeExecutor {
   void set_input(PortIndex input, const ConstTensorView& value);
   const Tensor& input(PortIndex input) const { return nodes_[input.node].inputs[input.port]; }
 
-  /// Returns the value that the input's wire brings if its node runs now: the output of its source,
-  /// by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the source
-  /// of a forward wire has not run and there is no schedule.
+  /// Returns the value that the input's wire carries if its node runs now: the output of its
+  /// source, by Wiring::Source::runs_ago, or the initial value. Null if there is no wire, or if the
+  /// source of a forward wire has not run and there is no schedule.
   const Tensor* carried(PortIndex input) const;
 
-  /// Runs the node on its present inputs, as often as its schedule says. The outputs count from
-  /// commit() on.
+  /// Runs the node on its current inputs, as often as its schedule requires. The outputs take
+  /// effect at commit().
   Result<void> run(std::size_t node) noexcept;
   /// Returns an output of the run that commit() has not counted yet.
   const Tensor& result(PortIndex output) const;

@@ -42,7 +42,7 @@ void check_views(const Model& model, std::span<const ConstTensorView> inputs,
 
 std::unique_ptr<Binding> Engine::bind_device(std::span<const ConstTensorView>,
                                              std::span<const TensorView>) {
-  throw Error(Code::kInternal, "this engine needs memory of the host");
+  throw Error(Code::kInternal, "this engine needs host memory");
 }
 
 }  // namespace leapp

@@ -101,7 +101,7 @@ const OrtApiBase* open_library() {
   throw Error(Code::kNoEngine,
               "ONNX Runtime was not found; tried:" + tried +
                   "\nInstall it (pip install onnxruntime, or the system's package), or set "
-                  "LEAPP_ONNXRUNTIME to libonnxruntime.so or its folder.");
+                  "LEAPP_ONNXRUNTIME to libonnxruntime.so or its directory.");
 }
 
 void forward_log(void*, OrtLoggingLevel severity, const char*, const char*, const char*,
