@@ -1,4 +1,4 @@
-/* LEAPP's runtime for C, and for every language that can call C.
+/* LEAPP's runtime for C, and for languages that can call C.
  *
  *   leapp_manager* robot = NULL;
  *   if (leapp_load("walker/walker.yaml", NULL, &robot) != LEAPP_OK) fail(leapp_last_error());
@@ -12,13 +12,12 @@
  *     apply(leapp_output(robot, action));
  *   }
  *   leapp_free(robot);
- *
- * inference_manager.h describes what a manager does, and which thread may call what; this header
- * says it in C. No exception leaves a function. A call that fails changes nothing and returns a
- * status; leapp_last_error() has the reason. Calls that return something else report a failure with
- * a count of 0, or with a null name or output. A null pointer where none is allowed is a failure
- * too (LEAPP_VALUE). leapp_set_input(), leapp_input(), leapp_touch(), leapp_tick() and
- * leapp_output() neither allocate nor lock, except for what the engine does inside a run.
+ * inference_manager.h describes a manager and the threads that may call it; this header has the
+ * same calls in C. No exception leaves a function. A failed call changes nothing and returns a
+ * status; leapp_last_error() has the reason. Calls that do not return a status report a failure by
+ * a count of 0, or by a null name or output. An unexpected null pointer is also a failure
+ * (LEAPP_VALUE). leapp_set_input(), leapp_input(), leapp_touch(), leapp_tick() and leapp_output()
+ * neither allocate nor lock in LEAPP's code; the engine may do so inside a run.
  *
  * Structs grow at their end. Therefore the caller passes sizeof of each struct, and the library
  * neither reads nor writes beyond it: a program and a library may be compiled with different
@@ -36,7 +35,7 @@ extern "C" {
 
 #define LEAPP_API __attribute__((visibility("default")))
 
-/* Grows with every addition to this header. */
+/* The version of this header; every addition increases it. */
 #define LEAPP_C_VERSION 1
 LEAPP_API uint32_t leapp_c_version(void);
 
@@ -46,17 +45,17 @@ typedef enum leapp_status {
   LEAPP_OK = 0,
   LEAPP_USAGE = 1,     /* a call in the wrong order or state */
   LEAPP_TYPE = 2,      /* an argument of the wrong type */
-  LEAPP_VALUE = 3,     /* a wrong value: an unknown port, a bad bundle, a tick that failed */
-  LEAPP_NOT_FOUND = 4, /* a file or a library that is not there */
+  LEAPP_VALUE = 3,     /* an invalid value: an unknown port, an invalid bundle, a failed tick */
+  LEAPP_NOT_FOUND = 4, /* a missing file or library */
   LEAPP_IO = 5,        /* reading or writing failed, or no memory was left */
   LEAPP_INTERNAL = 6   /* a bug in LEAPP */
 } leapp_status;
 
-/* Why the last call in this thread failed. Valid until the next failure in it. */
+/* Returns the reason of the last failure in this thread. Valid until the next failure in it. */
 LEAPP_API const char* leapp_last_error(void);
 
-/* What that failure was about, "LP604" or "B21": texts get better, codes keep their meaning;
- * docs/reference/diagnostics.md has them. Empty before the first failure. */
+/* Returns the code of that failure, "LP604" or "B21". Texts change between releases, codes keep
+ * their meaning; docs/reference/diagnostics.md lists them. Empty before the first failure. */
 LEAPP_API const char* leapp_last_code(void);
 
 typedef enum leapp_dtype {
@@ -79,14 +78,14 @@ typedef enum leapp_dtype {
   LEAPP_COMPLEX128
 } leapp_dtype;
 
-/* What to guard against NaN and infinity: leapp_options.check_finite. */
+/* Values that must be finite: leapp_options.check_finite. */
 #define LEAPP_FINITE_INPUTS 1u
 #define LEAPP_FINITE_STATE 2u
 #define LEAPP_FINITE_OUTPUTS 4u
 
-/* How one node runs if it differs from the others; the members are those of leapp_options. */
+/* Options of one node that differ from those of the others; members as in leapp_options. */
 typedef struct leapp_node_options {
-  const char* node; /* its name */
+  const char* node; /* name of the node */
   int32_t threads;
   const int32_t* affinity; /* processors, as in leapp_options */
   size_t affinity_count;
@@ -95,38 +94,38 @@ typedef struct leapp_node_options {
   int32_t translate;
 } leapp_node_options;
 
-/* How old an input may be when a tick begins. */
+/* The maximum age of an input at the start of a tick. */
 typedef struct leapp_staleness {
   const char* input; /* "node/port" */
   double seconds;
 } leapp_staleness;
 
-/* A tick that took too long: how many there were before it, and seconds. */
+/* Called for a tick that took too long. `tick` is the number of earlier ticks; times in seconds. */
 typedef void (*leapp_deadline_miss)(void* context, uint64_t tick, double took, double deadline);
 
 typedef struct leapp_options {
-  size_t size; /* of the caller's struct: leapp_options_init() sets it */
+  size_t size; /* of the caller's struct; leapp_options_init() sets it */
   int32_t threads;
   int32_t spinning;            /* 0 or 1 */
   int32_t merge;               /* 0 or 1 */
   uint32_t check_finite;       /* LEAPP_FINITE_.., joined by | */
   int32_t measure;             /* 0 or 1 */
-  int32_t allow_outside_files; /* 0 or 1: let model files lie outside the bundle's directory */
-  int32_t translate;           /* 0 or 1: let TorchScript on the CPU run in ONNX Runtime */
-  int32_t trust_code;          /* 0 or 1: let models do all this program may do, see security.md */
-  int32_t allow_native;        /* 0 or 1: let compiled C++ nodes run, see security.md */
-  const char* provider;        /* "cpu", "cuda", ..; null means the best one there is */
-  uint64_t max_tensor_bytes;   /* of all tensors of one tick; raise it for a pipeline you trust */
-  const int32_t* affinity;     /* processors (from 0) for the additional threads, one each */
+  int32_t allow_outside_files; /* 0 or 1: allow model files outside the bundle's directory */
+  int32_t translate;           /* 0 or 1: run TorchScript on the CPU in ONNX Runtime */
+  int32_t trust_code;   /* 0 or 1: let models do everything this program may do, see security.md */
+  int32_t allow_native; /* 0 or 1: run compiled C++ nodes, see security.md */
+  const char* provider; /* "cpu", "cuda", ..; null means the best available one */
+  uint64_t max_tensor_bytes; /* limit for all tensors of one tick */
+  const int32_t* affinity;   /* processors (from 0) for the additional threads, one each */
   size_t affinity_count;
-  const leapp_node_options* nodes; /* nodes that run differently; read during leapp_load() only */
+  const leapp_node_options* nodes; /* options of single nodes; read only during leapp_load() */
   size_t node_size;                /* sizeof(leapp_node_options) */
   size_t node_count;
-  const leapp_staleness* staleness; /* inputs not named here never grow stale */
+  const leapp_staleness* staleness; /* inputs that are not listed never become stale */
   size_t staleness_size;            /* sizeof(leapp_staleness) */
   size_t staleness_count;
-  double deadline;                      /* seconds a tick may take; 0 means none */
-  leapp_deadline_miss on_deadline_miss; /* called in the thread that ticks; may be null */
+  double deadline;                      /* maximum seconds per tick; 0 means none */
+  leapp_deadline_miss on_deadline_miss; /* called in the thread of the tick; may be null */
   void* deadline_context;
 } leapp_options;
 
@@ -135,13 +134,13 @@ typedef struct leapp_options {
 LEAPP_API leapp_status leapp_options_init(leapp_options* options, size_t size);
 LEAPP_API leapp_status leapp_node_options_init(leapp_node_options* options, size_t size);
 
-/* Loads a bundle; `options` may be null. `out` is untouched on failure. */
+/* Loads a bundle; `options` may be null. `out` is unchanged on failure. */
 LEAPP_API leapp_status leapp_load(const char* yaml, const leapp_options* options,
                                   leapp_manager** out);
-LEAPP_API void leapp_free(leapp_manager* manager); /* null is fine */
+LEAPP_API void leapp_free(leapp_manager* manager); /* null is allowed */
 
-/* The pipeline's inputs and outputs, "node/port" each; an index out of range gives null. Names live
- * as long as the manager. */
+/* Return the names of the pipeline's inputs and outputs, "node/port"; null for an index out of
+ * range. Names are valid as long as the manager. */
 LEAPP_API size_t leapp_input_count(const leapp_manager* manager);
 LEAPP_API size_t leapp_output_count(const leapp_manager* manager);
 LEAPP_API const char* leapp_input_name(const leapp_manager* manager, size_t input);
@@ -154,7 +153,7 @@ LEAPP_API leapp_status leapp_find_output(const leapp_manager* manager, const cha
 typedef struct leapp_tensor_info {
   leapp_dtype dtype;
   size_t rank;
-  const int64_t* shape; /* `rank` numbers; lives as long as the manager */
+  const int64_t* shape; /* `rank` numbers; valid as long as the manager */
   size_t bytes;
 } leapp_tensor_info;
 
@@ -163,8 +162,8 @@ LEAPP_API leapp_status leapp_input_info(leapp_manager* manager, size_t input,
 LEAPP_API leapp_status leapp_output_info(leapp_manager* manager, size_t output,
                                          leapp_tensor_info* info, size_t size);
 
-/* What a port means, as far as the bundle says: the kind ("state/joint/position"), and the name of
- * one element along one dimension; null if it says nothing. They live as long as the manager. */
+/* Return semantics of a port: its kind ("state/joint/position"), or the name of one element along
+ * one dimension. Null if the bundle does not state it. Valid as long as the manager. */
 LEAPP_API const char* leapp_input_kind(const leapp_manager* manager, size_t input);
 LEAPP_API const char* leapp_output_kind(const leapp_manager* manager, size_t output);
 LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t input,
@@ -172,61 +171,62 @@ LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t i
 LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
                                            size_t dimension, size_t element);
 
-/* Another string of a port: "unit", "frame", "quaternion", or your own key; null if there is none,
- * or it is not a string. */
+/* Return another string of a port: "unit", "frame", "quaternion", or your own key. Null if there is
+ * none, or if it is not a string. */
 LEAPP_API const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key);
 LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t output,
                                         const char* key);
 
-/* Copies an input's elements; `bytes` must be all of them. */
+/* Copies all elements of an input; `bytes` must be the size of the port. */
 LEAPP_API leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
                                        size_t bytes);
-/* Reads an input from, or writes an output to, the caller's memory from now on; null and 0 end it.
- * `bytes` must be the port's. */
+/* Read an input from, or write an output to, the caller's memory from now on; null and 0 end it.
+ * `bytes` must be the size of the port. */
 LEAPP_API leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements,
                                         size_t bytes);
 LEAPP_API leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements,
                                          size_t bytes);
-/* Where an input's elements lie, to write them in place and then leapp_touch() it; null for a wrong
- * index. */
+/* Returns the memory of an input, for callers that write it in place and then call leapp_touch().
+ * Null for an invalid index. */
 LEAPP_API void* leapp_input(leapp_manager* manager, size_t input);
 /* Marks an input that is bound, or was written in place, as fresh. */
 LEAPP_API leapp_status leapp_touch(leapp_manager* manager, size_t input);
 
-/* Runs ticks on mock input, then puts everything back. */
+/* Runs ticks on mock input, then restores state and inputs. */
 LEAPP_API leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks);
 LEAPP_API leapp_status leapp_tick(leapp_manager* manager);
-/* Where an output's elements lie since the last tick, until the next; null for a wrong index. */
+/* Returns the elements of an output; valid until the next tick. Null for an invalid index. */
 LEAPP_API const void* leapp_output(const leapp_manager* manager, size_t output);
 
-/* How many ticks ago the node of an output ran: 0 if it ran in the last tick, as every node does in
- * a bundle without a schedule; -1 if it has not run since the reset, or for a wrong index. */
+/* Returns the number of ticks since the node of an output ran: 0 if it ran in the last tick, as
+ * every node does in a bundle without a schedule; -1 if it has not run since the reset, or for an
+ * invalid index. */
 LEAPP_API int64_t leapp_output_age(const leapp_manager* manager, size_t output);
 
-/* Replays the golden traces of the bundle, each node by itself and the pipeline, in buffers of its
- * own. Fails with LP941 if this machine does not repeat them within their tolerance; the message
- * names the first port and tick. Fails with LP949 if the traces hold nothing to compare with.
- * `out`, which may be null, is filled in these cases too. */
+/* Replays the golden traces of the bundle, each node by itself and then the pipeline, in separate
+ * buffers. Fails with LP941 if this machine does not repeat them within their tolerance; the
+ * message names the first port and tick. Fails with LP949 if the traces contain nothing to compare.
+ * Also fills `out` in these cases; it may be null. */
 typedef struct leapp_verification {
-  uint64_t ticks;      /* that were replayed */
-  uint64_t compared;   /* outputs of ticks */
-  uint64_t mismatched; /* of these */
-  double worst_error;  /* the largest difference that was met */
+  uint64_t ticks;      /* replayed ticks */
+  uint64_t compared;   /* compared outputs, in all ticks */
+  uint64_t mismatched; /* outputs that differ */
+  double worst_error;  /* the largest difference */
 } leapp_verification;
 LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out,
                                     size_t size);
 
-/* State. Ports are named as everywhere: node and port apart. */
+/* State. Node and port are separate arguments here. */
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
                                              const char* input, const void* elements, size_t bytes);
 LEAPP_API leapp_status leapp_reset(leapp_manager* manager);
-/* All feedback inputs, and the position in the bundle's schedule if it has one, as bytes of this
- * manager's own order, to go back to later. */
+/* Save and restore all feedback inputs and, if the bundle has a schedule, the position in it. The
+ * order of the bytes is internal to this manager. */
 LEAPP_API size_t leapp_state_bytes(const leapp_manager* manager);
 LEAPP_API leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes);
 LEAPP_API leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes);
 
-/* Latencies of whole ticks in nanoseconds; all zero unless leapp_options.measure. */
+/* Latencies of whole ticks in nanoseconds; all zero unless leapp_options.measure is set. */
 typedef struct leapp_latency {
   uint64_t count;
   int64_t mean, p50, p99, p999, max;
@@ -238,7 +238,7 @@ LEAPP_API leapp_status leapp_statistics(const leapp_manager* manager, leapp_late
  * InferenceManager::trace_to(). */
 LEAPP_API leapp_status leapp_trace_to(leapp_manager* manager, const char* file);
 
-/* What LEAPP reports in addition to errors, see log.h. One sink per process; null ends it. `line`
+/* Sends warnings and remarks to a function, see log.h. One sink per process; null ends it. `line`
  * is valid during the call, which may come from any thread. */
 typedef enum leapp_log_level {
   LEAPP_LOG_DEBUG = 0,

@@ -27,15 +27,15 @@ extern "C" {
 
 typedef struct leapp_controller leapp_controller;
 
-/* Members that are zero are as if they were not given. */
+/* A member that is zero has its default. */
 typedef struct leapp_controller_options {
-  size_t size; /* of the caller's struct: leapp_controller_options_init() sets it */
+  size_t size; /* of the caller's struct; leapp_controller_options_init() sets it */
   const leapp_options* runtime; /* null for the defaults */
   double frequency;             /* of the policy, in Hz, instead of the bundle's */
   int32_t linear;               /* 1: interpolate between two targets */
-  int32_t worker;               /* 1: run the policy in a thread of its own */
-  double deadline;              /* seconds the policy may take */
-  double blend_in;              /* seconds from the measured pose to what the policy says */
+  int32_t worker;               /* 1: run the policy in a separate thread */
+  double deadline;              /* time limit of the policy in seconds */
+  double blend_in;              /* seconds from the measured pose to the policy's targets */
   const char* recording;        /* an MCAP file to write */
 } leapp_controller_options;
 
@@ -43,11 +43,11 @@ typedef struct leapp_controller_options {
 LEAPP_API leapp_status leapp_controller_options_init(leapp_controller_options* options,
                                                      size_t size);
 
-/* Loads bundle and robot; `options` may be null. `out` is untouched on failure. */
+/* Loads bundle and robot; `options` may be null. `out` is unchanged on failure. */
 LEAPP_API leapp_status leapp_controller_load(const char* bundle, const char* robot,
                                              const leapp_controller_options* options,
                                              leapp_controller** out);
-LEAPP_API void leapp_controller_free(leapp_controller* controller); /* null is fine */
+LEAPP_API void leapp_controller_free(leapp_controller* controller); /* null is allowed */
 
 LEAPP_API leapp_status leapp_controller_find_sensor(const leapp_controller* controller,
                                                     const char* name, size_t* sensor);
@@ -57,8 +57,8 @@ LEAPP_API leapp_status leapp_controller_find_actuator(const leapp_controller* co
 LEAPP_API leapp_status leapp_controller_start(leapp_controller* controller);
 LEAPP_API leapp_status leapp_controller_stop(leapp_controller* controller);
 
-/* Sets what a sensor measured `age` seconds ago, in its own order. The age is at least 0, and may
- * be INFINITY. */
+/* Sets the values that a sensor measured `age` seconds ago, in its own order. The age is at least 0
+ * and may be INFINITY. */
 LEAPP_API leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
                                                    const double* values, size_t count, double age);
 
@@ -72,13 +72,13 @@ typedef enum leapp_controller_state {
 } leapp_controller_state;
 LEAPP_API leapp_controller_state leapp_controller_update(leapp_controller* controller);
 
-/* What an actuator is given, in its own order; null for a wrong index. Lives as long as the
- * controller. */
+/* Returns the values of an actuator, in its own order; null for an invalid index. Valid as long as
+ * the controller. */
 LEAPP_API const double* leapp_controller_actuator(leapp_controller* controller, size_t actuator);
 
-/* How often the controller stepped in since it was started, by cause: clamped, slewed,
- * beyond_limits, not_finite, stale, late, tick_failed. `counts` has room for `causes` of them;
- * where the library knows fewer, the others are 0. */
+/* Fills the number of interventions since the start, by cause: clamped, slewed, beyond_limits,
+ * not_finite, stale, late, tick_failed. `counts` has room for `causes` numbers; if the library has
+ * fewer causes, the others are 0. */
 #define LEAPP_CAUSES 7
 LEAPP_API leapp_status leapp_controller_counts(const leapp_controller* controller, uint64_t* counts,
                                                size_t causes);

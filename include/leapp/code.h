@@ -138,7 +138,7 @@ enum class Code : std::uint16_t {
   kUnsupportedBackend = 618,  ///< a backend without an engine in this runtime
   kRuntimeOptions = 619,      ///< an invalid option
   kNotMerged = 620,           ///< nodes that cannot be merged
-  kNoInitialValues = 621,     ///< feedback without initial values: it starts as zeros
+  kNoInitialValues = 621,     ///< feedback without initial values in the bundle: starts as zeros
   kDeviceFailed = 622,        ///< a device that failed while copying, waiting or recording
   kNotTranslated = 623,       ///< a TorchScript model that cannot run in ONNX Runtime
   kEngineSays = 624,          ///< a message of ONNX Runtime

@@ -25,8 +25,8 @@ struct SideSummary {
   Shape shape;
   std::int64_t nan = 0;     ///< elements that are NaN
   std::int64_t inf = 0;     ///< elements that are infinite
-  std::int64_t finite = 0;  ///< all others
-  double min = 0;           ///< over the finite ones
+  std::int64_t finite = 0;  ///< all other elements
+  double min = 0;           ///< over the finite elements
   double max = 0;
 };
 

@@ -141,22 +141,22 @@ class LEAPP_EXPORT Controller {
   /// Stops: update() sends nothing until start(). Waits for the worker.
   void stop();
 
-  /// Sets what a sensor measured `age` ago, in the order of its elements. Fails, and changes
-  /// nothing, for an index of no sensor (LP652), and for a wrong number of values or a negative age
-  /// (LP603).
+  /// Sets the values that a sensor measured `age` ago, in the order of its elements. Fails, and
+  /// changes nothing, for an invalid index (LP652), and for a wrong number of values or a negative
+  /// age (LP603).
   Result<void> set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
   Result<void> set_sensor(std::size_t sensor, std::span<const double> values,
                           std::chrono::nanoseconds age) noexcept;
   /// Returns the memory of a sensor's values, to write them in place; call set_fresh() afterwards.
-  /// Empty for an index of no sensor, for which set_fresh() fails (LP652).
+  /// Empty for an invalid index, for which set_fresh() fails (LP652).
   std::span<double> sensor_values(std::size_t sensor) noexcept;
   Result<void> set_fresh(std::size_t sensor) noexcept;
 
   /// Runs one tick of the loop.
   ControllerState update() noexcept;
 
-  /// Returns the values of an actuator, in the order of its elements; empty for an index of no
-  /// actuator. Elements without an output keep the caller's values.
+  /// Returns the values of an actuator, in the order of its elements; empty for an invalid index.
+  /// Elements without an output keep the caller's values.
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 
   /// Ticks of the loop since start().

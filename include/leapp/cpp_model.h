@@ -48,13 +48,13 @@ typedef struct leapp_cpp_model {
   size_t weight_bytes; /* size of the weight file; 0: there is none, and weights may be null */
   size_t memory_bytes; /* of `memory` */
   size_t alignment;    /* of `memory` and of `weights` */
-  /* What a run may fail with: run() returns 0, or the place (from 1) of its first failure. */
+  /* Messages of failures: run() returns 0, or the index (from 1) of its first failure. */
   const char* const* errors;
   size_t error_count;
-  /* Fills `memory`; once, and before the first run. */
+  /* Fills `memory`. Call it once, before the first run. */
   void (*prepare)(const void* weights, void* memory);
-  /* Reads the inputs and writes the outputs, which must not overlap them. After a failure the
-     outputs hold anything. */
+  /* Reads the inputs and writes the outputs, which must not overlap. After a failure, the contents
+     of the outputs are unspecified. */
   int32_t (*run)(const void* const* inputs, void* const* outputs, void* memory);
 } leapp_cpp_model;
 

@@ -1,9 +1,9 @@
 // The exception class of LEAPP.
 //
-// The message of an `Error` says what happened, where, what was expected and found, and what to do.
-// Programs distinguish errors by code(). The code determines the kind, and the kind determines from
-// which built-in Python exception the Python class also derives, so that `except TypeError` and
-// `except leapp.LeappError` both work.
+// The message of an `Error` states what happened, where, what was expected and found, and what to
+// do. Programs distinguish errors by code(). The code determines the kind, and the kind determines
+// from which built-in Python exception the Python class also derives, so that `except TypeError`
+// and `except leapp.LeappError` both work.
 #pragma once
 
 #include <stdexcept>

@@ -188,14 +188,13 @@ class LEAPP_EXPORT InferenceManager {
   /// has replaced them, this is an error. Bound input memory is read as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
-  /// Gives every feedback input its initial value again, and starts the schedule at tick 0.
-  /// External inputs are zero, and wanted by the next tick, until they are set; memory bound as one
-  /// is left alone.
+  /// Sets every feedback input to its initial value, and starts the schedule at tick 0. External
+  /// inputs become zero and must be set before the next tick; bound memory is unchanged.
   void reset();
 
-  /// Returns a copy of all feedback inputs, and the way back: state() before a tick and set_state()
-  /// after it undo the tick. set_state() wants all of them. With a schedule, the position in it and
-  /// the values that outputs keep belong to the state, under names that begin with '/'.
+  /// Returns a copy of all feedback inputs, and restores one: state() before a tick and set_state()
+  /// after it undo the tick. set_state() needs all feedback inputs. With a schedule, the state
+  /// includes the position in it and the values that outputs keep, under names that begin with '/'.
   TensorMap state() const;
   void set_state(const TensorMap& state);
 
@@ -219,8 +218,8 @@ class LEAPP_EXPORT InferenceManager {
   void unbind_input(InputPort port);
   void unbind_output(OutputPort port);
 
-  /// Runs `ticks` ticks of all nodes on mock input, then puts state and inputs back: whatever an
-  /// engine allocates at its first run is then allocated. Throws what a tick fails with.
+  /// Runs `ticks` ticks of all nodes on mock input, then restores state and inputs. After that,
+  /// engines have allocated the memory of their first run. Throws the error of a failed tick.
   void prepare(int ticks = 2);
 
   /// Replays the golden traces of the bundle on this machine: each node by itself, then the
@@ -250,8 +249,8 @@ class LEAPP_EXPORT InferenceManager {
   /// fails unless each is set again. Without this call, a tick reuses the values of the last one.
   Result<void> clear_inputs() noexcept;
 
-  /// Runs every node once, or those that the bundle's schedule says. On a failure the state is what
-  /// it was before.
+  /// Runs every node once, or the nodes that are due by the bundle's schedule. A failed tick leaves
+  /// the state unchanged.
   Result<void> tick() noexcept;
   /// Undoes the last tick: the next tick reads the same state again. Restores only the state, not
   /// the outputs. Does nothing if a state was set since then, or if the tick was already undone.
@@ -259,8 +258,8 @@ class LEAPP_EXPORT InferenceManager {
   /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and
   /// leaves the external inputs alone. For a loop: allocates nothing.
   Result<void> reset_state() noexcept;
-  /// Returns whether no feedback value is NaN or infinite, and no value that the last tick computed
-  /// for later ticks of a schedule. Costs one pass over the values.
+  /// Returns whether all feedback values are finite, and all values that the last tick computed for
+  /// later ticks of a schedule. Costs one pass over the values.
   bool is_state_finite() const noexcept;
 
   /// Returns the value of an output since the last tick; valid until the next one. An empty view if
@@ -270,7 +269,7 @@ class LEAPP_EXPORT InferenceManager {
   /// without a schedule. Empty if the node has not run since the reset; its outputs then have their
   /// initial values.
   std::optional<std::uint64_t> output_age(OutputPort port) const noexcept;
-  /// Its elements. Fails if T is not their type, or if they are not in the host's memory.
+  /// Returns the elements. Fails if T is not their type, or if they are not in the host's memory.
   template <Element T>
   Result<std::span<const T>> output(OutputPort port) const noexcept {
     const Result<const void*> data = output_data(port, dtype_of<T>());

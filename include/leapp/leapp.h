@@ -1,4 +1,4 @@
-// Mark the stages of a running pipeline, trace them, export them: the C++ interface of LEAPP.
+// The C++ interface of LEAPP: marks the stages of a running pipeline, traces and exports them.
 //
 // The calls have the same names as in Python:
 //

@@ -114,7 +114,7 @@ class LEAPP_EXPORT Supervisor {
   /// stays stopped until request().
   void clear_emergency_stop() noexcept;
 
-  /// Sets what a sensor measured, as in Controller.
+  /// Sets the values of a sensor, as in Controller.
   Result<void> set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
   Result<void> set_sensor(std::size_t sensor, std::span<const double> values,
                           std::chrono::nanoseconds age) noexcept;

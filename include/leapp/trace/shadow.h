@@ -4,7 +4,7 @@
 //   while (walking) step();  // the program, with its annotations, as it is
 //   std::cout << to_string(run.report());
 //
-// A short trace cannot show the behaviour of a program in tick 700. While a Shadow is alive, every
+// A short trace cannot show the program's behaviour in tick 700. While a Shadow is alive, every
 // annotation outside a tracing session also feeds the bundle: each model runs on the inputs of its
 // node, and every output is compared with the program's. The models run once per tick: after every
 // node has finished its pass, or when one starts its next pass. The bundle keeps its own state, as
