@@ -1,4 +1,4 @@
-// leapp::Error as the exceptions of leapp.errors, for every module.
+// Converts leapp::Error to the exceptions of leapp.errors, for every module.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -39,7 +39,7 @@ inline void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    // A message may quote a broken file, whose bytes need not be text.
+    // A message may quote a broken file, whose bytes need not be UTF-8.
     const char* text = error.what();
     const auto message = py::reinterpret_steal<py::object>(
         PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));

@@ -1,4 +1,4 @@
-// Python's objects in C++ and values of C++ in Python, for both modules.
+// Python objects in C++, and C++ values in Python, for all modules.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@
 
 namespace leapp::python {
 
-/// An object that C++ keeps beyond the call, and may drop on any thread.
+/// A Python object that C++ keeps after the call, and may release on any thread.
 using Kept = std::shared_ptr<pybind11::object>;
 
 inline Kept keep(pybind11::object object) {
@@ -26,7 +26,7 @@ inline Kept keep(pybind11::object object) {
           }};
 }
 
-/// For hash tables that are looked into with a string_view.
+/// The hash of tables that are searched with a string_view.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept {
@@ -34,7 +34,7 @@ struct TextHash {
   }
 };
 
-/// Returns a port's name out of Python, as long as `key` lives. Throws Error(LP002).
+/// Returns the port name in a Python string; valid as long as `key`. Throws Error(LP002).
 inline std::string_view text_of(pybind11::handle key) {
   pybind11::ssize_t size = 0;
   const char* text =
@@ -47,7 +47,7 @@ inline std::string_view text_of(pybind11::handle key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-/// Returns metadata as dicts, lists, numbers and text.
+/// Returns metadata as dicts, lists, numbers and strings.
 inline pybind11::object to_python(const Metadata& metadata) {
   return std::visit(
       [](const auto& value) -> pybind11::object {

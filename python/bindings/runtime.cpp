@@ -24,7 +24,7 @@ void set_console(const py::object& emit, int level) {
     try {
       (*kept)(static_cast<int>(at), message);
     } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("leapp");  // a console that is gone must not stop anything
+      error.discard_as_unraisable("leapp");  // a closed console must not stop the program
     }
   };
   set_log_sink(sink, static_cast<LogLevel>(level));
@@ -40,7 +40,7 @@ PYBIND11_MODULE(_runtime, module) {
   module.def("set_console", &leapp::python::set_console, py::arg("emit"), py::arg("level"));
   module.def("only_computes", &leapp::only_computes, py::arg("operator"));
   module.def("printable", &leapp::printable, py::arg("text"));
-  // The interpreter must not be called into once it goes away.
+  // The interpreter must not be called after it has begun to exit.
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
   leapp::python::bind_controller(module);

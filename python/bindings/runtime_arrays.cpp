@@ -49,10 +49,10 @@ dlpack::DataType to_dlpack(DType dtype) {
   return {};
 }
 
-// NumPy's own types by kind and size; those of ml_dtypes by name.
+// NumPy's own types are identified by kind and size; those of ml_dtypes by name.
 std::optional<DType> from_numpy(const py::array& array) {
   const py::dtype dtype = array.dtype();
-  if (dtype.byteorder() == '>') return std::nullopt;  // not in this machine's order
+  if (dtype.byteorder() == '>') return std::nullopt;  // another byte order than this machine's
   switch (dtype.char_()) {
     case '?':
       return DType::kBool;
@@ -85,7 +85,7 @@ std::optional<DType> from_numpy(const py::array& array) {
   return dtype_from_name(py::str(dtype.attr("name")).cast<std::string>());
 }
 
-// An array somebody else owns. Strides are in bytes.
+// An array in memory of another owner. Strides are in bytes.
 struct Borrowed {
   const void* data = nullptr;
   std::optional<DType> dtype;
@@ -108,7 +108,7 @@ Error not_an_array(py::handle object, const std::string& port) {
                                      ", expected a torch tensor or a NumPy array");
 }
 
-// Looks the table up once per type; the few types of a program fit a short list.
+// Looks up the table once per type. A short list is enough for the few types of a program.
 const dlpack::ExchangeApi* exchange_api(py::handle type) {
   static std::vector<std::pair<PyObject*, const dlpack::ExchangeApi*>> known;
   for (const auto& [seen, api] : known) {
@@ -131,7 +131,7 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   Borrowed array;
   if (static_cast<std::size_t>(tensor.ndim) > array.strides.size()) {
     throw Error(Code::kPortShape, "a tensor has " + std::to_string(tensor.ndim) +
-                                      " dimensions, more than any port can have");
+                                      " dimensions, more than a port can have");
   }
   if (tensor.data != nullptr) {
     array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
@@ -148,11 +148,11 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   return array;
 }
 
-// Torch negates and conjugates lazily: the memory then does not hold the values.
+// Torch negates and conjugates lazily: the memory then does not contain the values.
 bool is_lazily(py::handle tensor, PyObject* question) {
   PyObject* answer = PyObject_CallMethodNoArgs(tensor.ptr(), question);
   if (answer == nullptr) {
-    PyErr_Clear();  // not torch's: such arrays know no laziness
+    PyErr_Clear();  // not of torch: such arrays are never lazy
     return false;
   }
   const bool yes = answer == Py_True;
@@ -185,8 +185,8 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
     return use(borrowed);
   }
   if (!py::hasattr(object, "__dlpack__")) throw not_an_array(object, port);
-  // A torch from before the exchange functions refuses tensors that require gradients, and returns
-  // the memory of lazily negated ones unchanged.
+  // A torch without the exchange functions refuses tensors that require gradients, and returns the
+  // memory of lazily negated ones unchanged.
   auto plain = py::reinterpret_borrow<py::object>(object);
   for (const char* method : {"detach", "resolve_neg", "resolve_conj"}) {
     if (py::hasattr(plain, method)) plain = plain.attr(method)();
@@ -215,7 +215,7 @@ void check_fit(const Borrowed& array, const TensorView& buffer, const std::strin
     throw Error(Code::kWrongValue,
                 "input " + port +
                     " is a tensor without memory: a fake or functional one, or one whose storage "
-                    "was resized to nothing; give one that holds values");
+                    "was resized to 0. Pass a tensor with values");
   }
 }
 
@@ -288,7 +288,7 @@ py::object ArrayMaker::make_numpy(const ConstTensorView& view) const {
   const std::string name(name_of(view.dtype));
   py::object dtype;
   if (is_floating_point(view.dtype) && size_of(view.dtype) <= 2 && view.dtype != DType::kFloat16) {
-    // NumPy has no such types of its own: those of ml_dtypes where it is installed, else the bits.
+    // NumPy lacks these types: uses those of ml_dtypes if it is installed, otherwise the bits.
     try {
       dtype = py::module_::import("ml_dtypes").attr(name.c_str());
     } catch (const py::error_already_set&) {

@@ -1,4 +1,4 @@
-// Torch tensors and NumPy arrays in and out, without a header of either.
+// Converts torch tensors and NumPy arrays, without headers of either.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -15,12 +15,12 @@ namespace leapp::python {
 
 namespace py = pybind11;
 
-/// Copies a torch tensor, a NumPy array or anything else with `__dlpack__` into `buffer`, strided
-/// or on another device as it may be. Throws Error naming `port` when it is something else, or its
-/// type or shape is not the buffer's.
+/// Copies a torch tensor, a NumPy array or another object with `__dlpack__` into `buffer`. The
+/// object may be strided or on another device. Throws Error naming `port` for other objects, or if
+/// type or shape differ from the buffer's.
 void read_array(py::handle object, const TensorView& buffer, const std::string& port);
 
-/// Returns the memory of a contiguous array of the port's type and shape, on `device` or on the
+/// Returns the memory of a contiguous array with the port's type and shape, on `device` or on the
 /// host. Throws Error otherwise.
 void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
                    const TensorView& expected, const std::string& port, bool writable);
@@ -28,8 +28,8 @@ void* borrow_array(py::handle object, const std::optional<dlpack::Device>& devic
 /// Returns "cuda:1" in DLPack's form; empty for the host.
 std::optional<dlpack::Device> parse_device(const std::string& device);
 
-/// Returns the memory of an array that lies on `device` already, or null: then it has to be copied
-/// by way of the host. Throws Error when its type or shape is not the expected one.
+/// Returns the memory of an array on `device`, or null if it must be copied through the host.
+/// Throws Error if its type or shape is not the expected one.
 const void* find_on_device(py::handle object, const dlpack::Device& device,
                            const TensorView& expected, const std::string& port);
 
@@ -44,7 +44,7 @@ class ArrayMaker {
   /// Returns a new array with a copy of the elements, which are on the host.
   py::object make(const ConstTensorView& view) const;
 
-  /// Returns a new torch tensor on a device; `fill` is given its memory.
+  /// Creates a torch tensor on a device; `fill` receives its memory.
   py::object make_on(const dlpack::Device& device, const ConstTensorView& like,
                      const std::function<void(void*)>& fill) const;
 
@@ -52,7 +52,7 @@ class ArrayMaker {
   py::object make_numpy(const ConstTensorView& view) const;
 
   py::object torch_;
-  const dlpack::ExchangeApi* exchange_ = nullptr;  // null where torch is too old for it
+  const dlpack::ExchangeApi* exchange_ = nullptr;  // null if torch has no such function
 };
 
 }  // namespace leapp::python

@@ -28,7 +28,7 @@ class PyController {
                     controller_options(settings, *clock_)) {}
 
   ~PyController() {
-    const py::gil_scoped_release release;  // it joins a thread that may have something to log
+    const py::gil_scoped_release release;  // it joins a thread that may log in Python
     const Controller ended = std::move(controller_);
   }
   PyController(const PyController&) = delete;
@@ -55,8 +55,8 @@ class PyController {
     python::set_sensor(controller_, name, values, age);
   }
 
-  /// Runs a tick while holding the interpreter's lock, which keeps other threads out. A clock that
-  /// raises does so before anything is read or sent.
+  /// Runs a tick while holding the interpreter lock, which keeps other threads out. If the clock
+  /// raises, it does so before any value is read or sent.
   std::string update() {
     const Hold hold(busy_, kController);
     clock_->advance();
@@ -71,14 +71,14 @@ class PyController {
 
   py::list interventions() const { return list_of(controller_.interventions()); }
 
-  /// Stops, and waits for the worker, which may have something to log in Python.
+  /// Stops, and waits for the worker, which may log in Python.
   void end() {
     const py::gil_scoped_release release;
     controller_.stop();
   }
 
-  std::unique_ptr<PythonClock> clock_;  // the controller reads it
-  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
+  std::unique_ptr<PythonClock> clock_;  // used by the controller
+  std::atomic<bool> busy_{false};       // true during start(), stop() or update()
   Controller controller_;
 };
 
@@ -88,28 +88,28 @@ Returns:
     What was put out: ``"inactive"``, ``"waiting"``, ``"running"``, ``"fallback"`` or
     ``"stopped"``.)";
 
-// What there is.
+// Adds the properties.
 void bind_properties(py::class_<PyController>& controller) {
   controller.def_property_readonly(
       "sensors",
       [](const PyController& self) { return elements_of(self.controller_.robot().sensors); },
-      "The robot's sensors, and what their elements are called, in order.");
+      "The robot's sensors, with the names of their elements, in order.");
   controller.def_property_readonly(
       "actuators",
       [](const PyController& self) { return elements_of(self.controller_.robot().actuators); },
-      "The robot's actuators, and what their elements are called, in order.");
+      "The robot's actuators, with the names of their elements, in order.");
   controller.def_property_readonly(
       "decimation", [](const PyController& self) { return self.controller_.decimation(); },
-      "Ticks of the loop for one of the policy's.");
+      "Number of loop ticks per tick of the policy.");
   controller.def_property_readonly(
       "ticks", [](const PyController& self) { return self.controller_.ticks(); },
       "Ticks of the loop since ``start()``.");
   controller.def_property_readonly(
       "failure", [](const PyController& self) { return std::string(self.controller_.failure()); },
-      "How the policy failed the last time that it did; empty when it never has.");
+      "The error of the last failed policy tick; empty if there is none.");
   controller.def_property_readonly(
       "dropped", [](const PyController& self) { return self.controller_.dropped(); },
-      "Values that the recording had no room for.");
+      "Number of values that the recording lost.");
 }
 
 }  // namespace
@@ -123,14 +123,15 @@ void bind_controller(py::module_& module) {
                  "Start with fresh policy state, histories, fallbacks and counts.");
   controller.def("stop", &PyController::stop,
                  "Stop: ``update()`` sends nothing until ``start()``.");
-  controller.def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
-                 py::arg("age") = 0.0,
-                 "Set what a sensor measured ``age`` seconds ago, in the order of its elements.");
+  controller.def(
+      "set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
+      py::arg("age") = 0.0,
+      "Set the values that a sensor measured ``age`` seconds ago, in the order of its elements.");
   controller.def("update", &PyController::update, kUpdateDoc);
   controller.def("actuator", &PyController::actuator, py::arg("name"),
-                 "Return what an actuator is given, in the order of its elements.");
+                 "Return the values of an actuator, in the order of its elements.");
   controller.def("counts", &PyController::counts,
-                 "Return how often the controller stepped in since ``start()``, by cause.");
+                 "Return the number of interventions since ``start()``, by cause.");
   controller.def("_interventions", &PyController::interventions);
 }
 

@@ -1,8 +1,8 @@
-// The part of DLPack's binary interface (version 1) that arrays are exchanged with: declared here,
-// so that the module depends on no framework and no header of one.
+// The part of DLPack's binary interface (version 1) for exchanging arrays. It is declared here, so
+// the module depends on no framework or its headers.
 //
-// A type that has `__dlpack_c_exchange_api__` offers C functions to look at its objects and to make
-// new ones. PyTorch has it since 2.10; it costs a tenth of going through Python.
+// A type with `__dlpack_c_exchange_api__` has C functions to inspect its objects and to create new
+// ones. PyTorch has it since 2.10; it takes a tenth of the time of going through Python.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct ExchangeApi {
                   void (*set_error)(void* context, const char* kind, const char* message));
   int (*export_owned)(void* object, VersionedTensor** out);
   int (*import_owned)(VersionedTensor* tensor, void** out_object);  ///< takes the tensor
-  int (*export_borrowed)(void* object, Tensor* out);  ///< may be null; valid until Python runs on
+  int (*export_borrowed)(void* object, Tensor* out);  ///< may be null; valid until Python code runs
   int (*current_stream)(std::int32_t device_type, std::int32_t device_id, void** out);
 };
 

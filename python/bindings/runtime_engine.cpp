@@ -13,7 +13,8 @@ namespace {
 
 namespace py = pybind11;
 
-// (memory, dtype, shape). Writable even where it is only read: torch takes no other memory.
+// Returns (memory, dtype, shape). The memory is writable even if it is only read, because torch
+// accepts no other memory.
 py::tuple describe(const void* data, DType dtype, const Shape& shape, std::size_t bytes) {
   static char nothing = 0;
   void* memory = bytes != 0 ? const_cast<void*>(data) : &nothing;
@@ -55,11 +56,11 @@ class PythonBinding final : public Binding {
   }
 
  private:
-  // With the interpreter lock held.
+  // Called with the interpreter lock held.
   void bind() {
     py::list inputs;
     for (const ConstTensorView& view : inputs_) {
-      // Torch wants writable memory even to read; models are not given their inputs to change.
+      // Torch requires writable memory even for reading; models do not change their inputs.
       inputs.append(describe(view.data, view.dtype, view.shape, view.byte_size()));
     }
     py::list outputs;
@@ -129,7 +130,7 @@ void import_torch_for_torchscript(EngineRegistry& engines) {
     }
     return standard.load(model, file, options);
   };
-  // Nodes are merged after each was loaded by itself: torch is there by then.
+  // Nodes are merged after each was loaded by itself, so torch is already imported.
   const auto load_merged = [standard](const Bundle& part, const std::vector<LoadedNode>& nodes,
                                       const Model& signature, const EngineOptions& options) {
     return standard.load_merged(part, nodes, signature, options);

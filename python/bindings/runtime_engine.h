@@ -1,4 +1,4 @@
-// Engines written in Python, so that a backend that only Python has (pt2) runs like any other.
+// Engines written in Python, so a backend that only Python supports (pt2) runs like any other.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,7 +13,7 @@ namespace leapp::python {
 EngineFactory python_engine(pybind11::object load);
 
 /// Lets TorchScript models import Python's torch before they are loaded: the engine's plugin needs
-/// the libtorch that it brings.
+/// its libtorch.
 void import_torch_for_torchscript(EngineRegistry& engines);
 
 }  // namespace leapp::python

@@ -1,4 +1,4 @@
-// Keeps two calls of Python from using one object at once.
+// Prevents two Python calls from using one object at the same time.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace leapp::python {
 
-// Holds an object for one call from Python, which is several of C++, lets other threads run in
-// between, and may call Python back.
+// Reserves an object for one Python call, which may consist of several C++ calls, release the
+// interpreter lock, and call Python.
 class Hold {
  public:
   explicit Hold(std::atomic<bool>& busy, const char* type = "InferenceManager") : busy_(busy) {

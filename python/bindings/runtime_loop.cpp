@@ -23,7 +23,7 @@ const char* name_of_state(ControllerState state) {
 namespace {
 
 std::chrono::nanoseconds duration(const char* name, py::handle value) {
-  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  constexpr double kMost = 1e9;  // 30 years, a number of nanoseconds that fits 64 bits
   const auto seconds = setting<double>(name, value, "a number of seconds");
   if (!(seconds >= 0 && seconds <= kMost)) {
     throw Error(Code::kControllerOptions, std::string(name) + " is " + std::to_string(seconds) +

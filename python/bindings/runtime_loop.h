@@ -1,4 +1,4 @@
-// What the loops of Controller and Supervisor in Python share.
+// Code that the loops of Controller and Supervisor in Python share.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -22,17 +22,17 @@ namespace leapp::python {
 const char* name_of_state(ControllerState state);
 
 /// A clock that Python computes. The controller reads it inside update(), which lets no exception
-/// out: an exception is kept, and rethrow() raises it afterwards. Used with the GIL held.
+/// pass. An exception is stored, and rethrow() raises it afterwards. Used with the GIL held.
 class PythonClock {
  public:
-  /// Throws Error (LP002) for anything but None and a function.
+  /// Throws Error (LP002) for anything except None and a function.
   explicit PythonClock(pybind11::object callable) : callable_(std::move(callable)) {
     if (is_given() && PyCallable_Check(callable_.ptr()) == 0) {
       wrong_setting("clock", callable_, "a function that returns seconds, or None");
     }
   }
 
-  /// Calls Python now; the next read() returns that time. Throws what Python raises.
+  /// Calls Python now; the next read() returns that time. Throws the exception that Python raises.
   void advance() {
     if (callable_.is_none()) return;
     now_ = call();
@@ -77,18 +77,18 @@ ControllerOptions controller_options(const pybind11::dict& settings, PythonClock
 /// Returns the names of the elements of sensors or actuators, by signal.
 pybind11::dict elements_of(const std::vector<Signal>& signals);
 
-/// Returns counts of interventions, by name of the cause.
+/// Returns the number of interventions by name of the cause.
 pybind11::dict counts_of(const std::array<std::uint64_t, kCauses>& counts);
 
 /// Returns interventions as (tick, cause, port).
 pybind11::list list_of(const std::vector<Intervention>& interventions);
 
-/// Returns the path of a file that describes something. Throws Error (LP002, LP003).
+/// Returns the path of a description file. Throws Error (LP002, LP003).
 inline std::filesystem::path description(const std::string& name, pybind11::handle path) {
   return setting<std::filesystem::path>(name, path, "the path of a .yaml file");
 }
 
-/// Sets a sensor by name. Throws Error (LP652, LP603) for what does not fit.
+/// Sets a sensor by name. Throws Error (LP652, LP603) for unsuitable values.
 template <typename Loop>
 void set_sensor(Loop& loop, pybind11::handle name, pybind11::handle values, pybind11::handle age) {
   const auto text = setting<std::string>("name", name, "the name of a sensor");
@@ -106,7 +106,7 @@ void set_sensor(Loop& loop, pybind11::handle name, pybind11::handle values, pybi
   loop.set_sensor(sensor, measured, from_seconds(seconds)).value();
 }
 
-/// Returns what an actuator is given. Throws Error (LP652).
+/// Returns the values of an actuator. Throws Error (LP652).
 template <typename Loop>
 std::vector<double> read_actuator(Loop& loop, pybind11::handle name) {
   const auto values = loop.actuator_values(

@@ -33,34 +33,34 @@ constexpr const char* kTraceToDoc =
 // Binds the methods that read and write values.
 void bind_values(py::class_<PyManager>& manager) {
   manager.def("get_mock_input", &PyManager::mock_input, py::arg("seed") = 0,
-              "Return made-up values for ``inputs``: random numbers, ones for integers.");
+              "Return mock values for ``inputs``: random numbers, ones for integers.");
   manager.def(
       "set_input_value", &PyManager::set_input_value, py::arg("node_name"), py::arg("input_name"),
       py::arg("value"),
-      "Set an input: a feedback input for the next tick, an external one until it is given.");
+      "Set an input: a feedback input for the next tick, an external one until it is set again.");
   manager.def(
       "reset", [](PyManager& self) { self.manager().reset(); },
-      "Give every feedback input its initial value again; other inputs are zero until set.");
+      "Set every feedback input to its initial value; other inputs are zero until they are set.");
   manager.def("state", &PyManager::state,
               "Return a copy of every feedback input and, with a schedule, of the position in it.");
   manager.def(
       "undo_tick", [](PyManager& self) { self.manager().undo_tick().value(); },
-      "Take back the last tick: the next one reads the state that it read. Outputs stay.");
+      "Undo the last tick: the next one reads the same state again. Outputs stay.");
   manager.def("output_age", &PyManager::output_age, py::arg("name"),
-              "Return how many ticks ago the node of an output ran: 0 for the last tick, None for "
-              "never.");
+              "Return the number of ticks since the node of an output ran: 0 for the last tick, "
+              "None if it has not run.");
   manager.def("set_state", &PyManager::set_state, py::arg("state"),
-              "Go back to what ``state()`` returned.");
+              "Restore a result of ``state()``.");
   manager.def(
       "prepare", &PyManager::prepare, py::arg("ticks") = 2,
-      "Run on mock input, so that the engines have allocated what they need; then undo it.");
+      "Run ticks on mock input, so that engines allocate their memory; then restore the state.");
   manager.def("bind_input", &PyManager::bind_input, py::arg("name"), py::arg("array"),
               kBindInputDoc);
   manager.def("bind_output", &PyManager::bind_output, py::arg("name"), py::arg("array"),
               "Write an output into this array in every tick; None ends it.");
   manager.def(
       "tick", &PyManager::tick,
-      "Run every node once on the inputs as they are, for callers that bound their arrays.");
+      "Run every node once on the current inputs, for callers that have bound their arrays.");
   manager.def("_value", &PyManager::value, py::arg("node"), py::arg("port"));
   manager.def("_load_node", &PyManager::load_node, py::arg("name"));
   manager.def("_zeros", &PyManager::zeros, py::arg("dtype"), py::arg("shape"));
@@ -90,7 +90,7 @@ void bind_sections(py::class_<PyManager>& manager) {
   manager.def("_verify", [](PyManager& self) { return verify(self.manager()); });
   manager.def(
       "reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); },
-      "Forget the latencies measured so far.");
+      "Clear the latencies measured so far.");
   manager.def("trace_to", &PyManager::trace_to, py::arg("file"), kTraceToDoc);
 }
 

@@ -11,11 +11,11 @@
 
 namespace leapp::python {
 
-/// A node's model, loaded a second time: running it leaves the manager as it is. One thread at a
+/// A node's model, loaded a second time, so running it does not change the manager. One thread at a
 /// time.
 class PyNode {
  public:
-  /// Throws Error where the node has no model, or it cannot be loaded.
+  /// Throws Error if the node has no model, or if the model cannot be loaded.
   PyNode(const Bundle& bundle, const Model& model, const RuntimeOptions& options,
          ArrayMaker arrays);
 

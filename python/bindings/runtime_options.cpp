@@ -16,7 +16,7 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-// A dict of settings, whatever mapping was given.
+// Returns a dict of settings for any mapping.
 py::dict mapping(const std::string& name, py::handle value, const char* expected) {
   if (!py::isinstance(value, py::module_::import("collections.abc").attr("Mapping"))) {
     wrong_setting(name, value, expected);
@@ -47,7 +47,7 @@ EngineOptions engine_options(const py::dict& settings) {
   return options;
 }
 
-// Which values are guarded against NaN: all or none of them, or those that are named.
+// Returns the values to guard against NaN: all, none, or the named ones.
 FiniteGuard finite_guard(const py::object& given) {
   if (py::isinstance<py::bool_>(given)) {
     const bool all = given.cast<bool>();
@@ -70,7 +70,7 @@ FiniteGuard finite_guard(const py::object& given) {
   return guard;
 }
 
-// A Python function, to be called from a thread that does not hold the interpreter lock.
+// Returns a Python function as a callback for threads that do not hold the interpreter lock.
 std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) {
   if (callable.is_none()) return {};
   return [kept = keep(std::move(callable))](const DeadlineMiss& miss) {

@@ -10,20 +10,19 @@
 
 namespace leapp::python {
 
-/// Options from a dict with a key for each, the engine's in dicts of their own. Throws an Error
-/// that names the one that is wrong.
+/// Returns the options in a dict with a key for each; those of the engine are in nested dicts.
+/// Throws an Error that names an invalid option.
 RuntimeOptions runtime_options(const pybind11::dict& settings);
 
-/// Does the same for the keys engine, trust and allow_native alone: those that a controller does
-/// not set.
+/// Returns only the options engine, trust and allow_native, which a controller does not set itself.
 RuntimeOptions model_options(const pybind11::dict& settings);
 
 /// Times are seconds in Python.
 inline double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
-/// Converts seconds. Times beyond what nanoseconds can count (292 years) are the longest there is;
-/// NaN is, too.
+/// Converts seconds. A time that does not fit 64-bit nanoseconds (292 years), and NaN, become the
+/// longest time.
 inline std::chrono::nanoseconds from_seconds(double seconds) {
   constexpr double kMost = 9.2e9;
   if (!(seconds < kMost)) return std::chrono::nanoseconds::max();

@@ -15,7 +15,7 @@
 namespace leapp::python {
 namespace {
 
-// Returns the elements of a port that lie at another address.
+// Returns the elements of a port at another address.
 Elements elements_at(void* data, const TensorView& view) {
   return {view.dtype, std::span(static_cast<std::byte*>(data), view.byte_size())};
 }
@@ -192,7 +192,7 @@ void PyManager::prepare(py::handle ticks) {
 
 void PyManager::trace_to(py::handle file) {
   const auto path = setting_or<std::filesystem::path>({}, "file", file, "a path");
-  const py::gil_scoped_release release;  // it joins a thread that may have something to log
+  const py::gil_scoped_release release;  // it joins a thread that may log in Python
   manager_->trace_to(path);
 }
 
@@ -257,7 +257,7 @@ std::size_t PyManager::input_index(std::string_view name) {
   if (const auto found = input_index_.find(name); found != input_index_.end()) {
     return found->second;
   }
-  // The name as annotated, or an error that says what there is.
+  // Returns the name as annotated. Throws an error with the existing names.
   const std::size_t index = manager_->input_port(name).index();
   input_index_.emplace(name, index);
   return index;
@@ -268,7 +268,7 @@ Tensor PyManager::like_input(const std::string& node, const std::string& input) 
     return manager_->bundle().find_input({node, name});
   });
   if (port == nullptr) {
-    manager_->value(node, input);  // throws: no such node, or no such port
+    manager_->value(node, input);  // throws if there is no such node or port
     throw Error(Code::kUnknownPort, "node '" + node + "' has no input '" + input + "'");
   }
   return Tensor(port->dtype, port->shape);

@@ -54,7 +54,7 @@ class PyManager {
 
   InferenceManager& manager() { return *manager_; }
 
-  // The sections of the YAML, made once: callers may keep them.
+  // The sections of the YAML, created once, because callers may keep them.
   py::object models;
   py::object pipeline;
   py::object system_info;
@@ -64,8 +64,8 @@ class PyManager {
   void run_nodes();
   void set_input(std::size_t index, py::handle value);
   std::size_t input_index(std::string_view name);
-  // Returns zeros with the type and shape of an input. set_input_value() refuses what it cannot
-  // set.
+  // Returns zeros with the type and shape of an input. set_input_value() refuses inputs that cannot
+  // be set.
   Tensor like_input(const std::string& node, const std::string& input) const;
   // Returns the tensors as arrays, in the order of the names.
   py::dict make_arrays(const TensorMap& tensors, const std::vector<std::string>& names) const;
@@ -74,7 +74,7 @@ class PyManager {
   ArrayMaker arrays_;
   RuntimeOptions options_;
   std::unique_ptr<InferenceManager> manager_;
-  std::optional<dlpack::Device> device_;  // of the values, if not the host
+  std::optional<dlpack::Device> device_;  // the device of the values; none: the host
   std::vector<InputPort> inputs_;
   std::vector<std::pair<py::str, OutputPort>> outputs_;
   std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> input_index_;

@@ -1,4 +1,4 @@
-// A bundle as Python's own dicts and lists, laid out like its YAML.
+// The sections of a bundle as Python dicts and lists, in the layout of its YAML.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -25,7 +25,7 @@ class PySupervisor {
                     controller_options(settings, *clock_)) {}
 
   ~PySupervisor() {
-    const py::gil_scoped_release release;  // it joins threads that may have something to log
+    const py::gil_scoped_release release;  // it joins threads that may log in Python
     const Supervisor ended = std::move(supervisor_);
   }
   PySupervisor(const PySupervisor&) = delete;
@@ -60,7 +60,7 @@ class PySupervisor {
     python::set_sensor(supervisor_, name, values, age);
   }
 
-  /// Runs a tick while holding the interpreter's lock, which keeps other threads out.
+  /// Runs a tick while holding the interpreter lock, which keeps other threads out.
   std::string update() {
     const Hold hold(busy_, kSupervisor);
     clock_->advance();
@@ -117,20 +117,21 @@ class PySupervisor {
     return supervisor_.policy(setting<std::string>("policy", policy, "the name of a policy"));
   }
 
-  /// Stops, and waits for the worker, which may have something to log in Python.
+  /// Stops, and waits for the worker, which may log in Python.
   void end() {
     const py::gil_scoped_release release;
     supervisor_.stop();
   }
 
-  std::unique_ptr<PythonClock> clock_;  // the supervisor reads it
-  std::atomic<bool> busy_{false};       // start(), stop() or update() is under way
+  std::unique_ptr<PythonClock> clock_;  // used by the supervisor
+  std::atomic<bool> busy_{false};       // true during start(), stop() or update()
   Supervisor supervisor_;
 };
 
 void bind_properties(py::class_<PySupervisor>& supervisor) {
-  supervisor.def_property_readonly("policies", &PySupervisor::policies,
-                                   "The names of the policies; the first one is active at first.");
+  supervisor.def_property_readonly(
+      "policies", &PySupervisor::policies,
+      "The names of the policies; the first one is active after ``start()``.");
   supervisor.def_property_readonly("active", &PySupervisor::active,
                                    "The policy that was active in the last ``update()``.");
   supervisor.def_property_readonly(
@@ -140,24 +141,24 @@ void bind_properties(py::class_<PySupervisor>& supervisor) {
   supervisor.def_property_readonly(
       "sensors",
       [](const PySupervisor& self) { return elements_of(self.supervisor_.robot().sensors); },
-      "The robot's sensors, and what their elements are called, in order.");
+      "The robot's sensors, with the names of their elements, in order.");
   supervisor.def_property_readonly(
       "actuators",
       [](const PySupervisor& self) { return elements_of(self.supervisor_.robot().actuators); },
-      "The robot's actuators, and what their elements are called, in order.");
+      "The robot's actuators, with the names of their elements, in order.");
   supervisor.def_property_readonly(
       "ticks", [](const PySupervisor& self) { return self.supervisor_.ticks(); },
       "Ticks of the loop since ``start()``.");
   supervisor.def_property_readonly(
       "dropped", [](const PySupervisor& self) { return self.supervisor_.dropped(); },
-      "Values that the recording had no room for.");
+      "Number of values that the recording lost.");
 }
 
 void bind_calls(py::class_<PySupervisor>& supervisor) {
   supervisor.def("request", &PySupervisor::request, py::arg("policy"),
-                 "Ask for a policy; the next ``update()`` switches to it, or refuses.");
+                 "Request a policy; the next ``update()`` switches to it or refuses.");
   supervisor.def("set_flag", &PySupervisor::set_flag, py::arg("flag"), py::arg("value") = true,
-                 "Set a flag for conditions; it stays until it is set again.");
+                 "Set a flag for conditions; it keeps its value until it is set again.");
   supervisor.def(
       "emergency_stop", [](PySupervisor& self) { self.supervisor_.emergency_stop(); },
       "Stop in the next ``update()``, and stay stopped.");
@@ -175,22 +176,24 @@ void bind_supervisor(py::module_& module) {
   bind_properties(supervisor);
   bind_calls(supervisor);
   supervisor.def("start", &PySupervisor::start,
-                 "Make the first policy active and begin again; an emergency stop stays.");
+                 "Make the first policy active and reset everything else, except flags and an "
+                 "emergency stop.");
   supervisor.def("stop", &PySupervisor::stop,
-                 "End it: ``update()`` sends nothing until ``start()``.");
-  supervisor.def("set_sensor", &PySupervisor::set_sensor, py::arg("name"), py::arg("values"),
-                 py::arg("age") = 0.0,
-                 "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");
+                 "Stop: ``update()`` sends nothing until ``start()``.");
+  supervisor.def(
+      "set_sensor", &PySupervisor::set_sensor, py::arg("name"), py::arg("values"),
+      py::arg("age") = 0.0,
+      "Set the values that a sensor measured ``age`` seconds ago, in the order of its elements.");
   supervisor.def("update", &PySupervisor::update,
                  "Run one tick of the loop, and return the state of the active policy.");
   supervisor.def("actuator", &PySupervisor::actuator, py::arg("name"),
-                 "Return what an actuator is given, in the order of its elements.");
+                 "Return the values of an actuator, in the order of its elements.");
   supervisor.def("switch_counts", &PySupervisor::switch_counts,
-                 "Return how often there was each event since ``start()``.");
+                 "Return the number of decisions since ``start()``, by event.");
   supervisor.def("counts", &PySupervisor::counts, py::arg("policy"),
-                 "Return how often the supervisor stepped in for a policy, by cause.");
+                 "Return the number of interventions for a policy, by cause.");
   supervisor.def("failure", &PySupervisor::failure, py::arg("policy"),
-                 "Return how a policy failed the last time that it did, or an empty string.");
+                 "Return the error of the last failed tick of a policy, or an empty string.");
   supervisor.def("_switches", &PySupervisor::switches);
   supervisor.def("_interventions", &PySupervisor::interventions, py::arg("policy"));
 }

@@ -1,4 +1,4 @@
-// Arguments of Python as values of C++, with errors that name the argument.
+// Python arguments as C++ values, with errors that name the argument.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -33,8 +33,8 @@ namespace leapp::python {
                                      std::string(pybind11::repr(value)).substr(0, 80));
 }
 
-/// Returns whether the value has the right type for a T, so that a T cannot hold its value alone: a
-/// number that is too large, or a text with a null character.
+/// Returns whether the value has a suitable Python type for a T, so only its value is out of range:
+/// a number that is too large, or a string with a null character.
 template <typename T>
 bool has_type_of(pybind11::handle value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -51,8 +51,8 @@ bool has_type_of(pybind11::handle value) {
 }
 
 /// Returns the value of an argument as a T. Only True and False are bools, a float is not an
-/// integer, and NaN is not a number. Throws Error that names the argument: LP002 for another type,
-/// LP003 for a value of the right type that a T cannot hold.
+/// integer, and NaN is not a number. Throws an Error that names the argument: LP002 for another
+/// type, LP003 for a value that a T cannot hold.
 template <typename T>
 T setting(const std::string& name, pybind11::handle value, const std::string& expected) {
   constexpr bool kIsNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
@@ -60,8 +60,8 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
   if (std::is_same_v<T, std::string> && PyUnicode_Check(value.ptr()) == 0) {
     wrong_setting(name, value, expected);
   }
-  // Integers and NumPy's numbers may stand for floating-point numbers, and nothing for anything
-  // else.
+  // Floating-point arguments also accept integers and NumPy numbers; other types accept no
+  // substitutes.
   constexpr bool kConverts = std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>;
   pybind11::detail::make_caster<T> caster;
   if (!caster.load(value, kConverts)) {
@@ -80,7 +80,7 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
   return result;
 }
 
-/// Does the same for an argument that may be None, which gives `otherwise`.
+/// Returns the value of an argument that may be None; None gives `otherwise`.
 template <typename T>
 T setting_or(T otherwise, const std::string& name, pybind11::handle value,
              const std::string& expected) {

@@ -19,7 +19,7 @@ namespace {
 
 using ImportSettings = std::vector<std::pair<std::string, std::string>>;
 
-// The YAML that was written, the format, and the notes.
+// Returns the path of the YAML file, the format and the notes.
 py::tuple import_policy(py::handle model, py::handle target, py::handle deploy,
                         py::handle settings) {
   const auto from = setting<std::filesystem::path>("model", model, "the path of an ONNX file");

@@ -1,4 +1,4 @@
-// The annotations: payloads of Python in, tensors out.
+// The annotations: converts Python payloads to tensors and back.
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -28,7 +28,7 @@ Tensors annotated(const std::string& node, const py::sequence& entries) {
   return unlocked([&] { return annotation(node, tensors, std::source_location::current()); });
 }
 
-// Names, or the tensors themselves.
+// Returns names, or the tensors themselves.
 NamedTensors to_constants(const py::sequence& given) {
   NamedTensors constants;
   for (const py::handle each : given) {
@@ -51,8 +51,8 @@ Tensors output(const std::string& node, const py::sequence& entries,
   return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
 }
 
-// The usual payload, a dict of named tensors, without the detour through Python code that all other
-// forms take: annotations sit in loops. NotImplemented means that it is not one.
+// Handles the most common payload, a dict of named tensors, without Python code, because
+// annotations are called in loops. Returns NotImplemented for other payloads.
 std::optional<NamedTensors> plain_payload(const py::handle& node, const py::handle& payload) {
   if (!PyUnicode_CheckExact(node.ptr()) || !PyDict_CheckExact(payload.ptr())) return std::nullopt;
   NamedTensors tensors;
@@ -121,9 +121,10 @@ PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ss
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 PyMethodDef annotate_functions[] = {
-    {"input_dict", as_function(input_dict_now), METH_FASTCALL, "input_tensors() of a plain dict."},
+    {"input_dict", as_function(input_dict_now), METH_FASTCALL,
+     "Implement input_tensors() for a plain dict."},
     {"output_dict", as_function(output_dict_now), METH_FASTCALL,
-     "output_tensors() of a plain dict."},
+     "Implement output_tensors() for a plain dict."},
     {nullptr, nullptr, 0, nullptr},
 };
 

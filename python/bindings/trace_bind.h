@@ -1,6 +1,5 @@
-// What leapp._trace is made of, one file per noun, and what their functions have in common. The
-// interpreter lock is released around every call: recording takes its own locks, and reads Python's
-// frames on the way.
+// The parts of leapp._trace, one file per noun, and shared helpers. The interpreter lock is
+// released around every call, because recording takes its own locks and reads Python's frames.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,23 +13,22 @@ namespace leapp::python {
 void bind_session(pybind11::module_& module);      ///< start, stop, compile_graph, diagnostics
 void bind_annotations(pybind11::module_& module);  ///< input_tensors, .., abandon
 void bind_front_end(pybind11::module_& module);    ///< session/front_end.h, and Unobserved
-void bind_indexing(pybind11::module_& module);     ///< ring[head] by a number that may vary
+void bind_indexing(pybind11::module_& module);     ///< ring[head] for an index that may vary
 void bind_program(pybind11::module_& module);      ///< see trace_program.h
 void bind_onnx(pybind11::module_& module);         ///< converters written in Python
 void bind_shadow(pybind11::module_& module);       ///< leapp/trace/shadow.h
 
-/// Returns whether Python looks at values unseen on this thread: within a _trace.Unobserved().
+/// Returns whether this thread's access to values is not observed: inside a _trace.Unobserved().
 bool is_unobserved() noexcept;
 
-/// Calls without the interpreter lock. Python exceptions of callbacks pass through.
+/// Calls a function without the interpreter lock. Python exceptions of callbacks pass through.
 template <typename Call>
 auto unlocked(const Call& call) {
   const pybind11::gil_scoped_release release;
   return call();
 }
 
-/// Returns a function that takes plain arguments and returns what it makes of them without the
-/// lock.
+/// Returns a function with plain arguments that calls `function` without the lock.
 template <typename Result, typename... Arguments>
 auto unlocked_call(Result (*function)(Arguments...)) {
   return [function](Arguments... arguments) -> Result {
@@ -38,8 +36,8 @@ auto unlocked_call(Result (*function)(Arguments...)) {
   };
 }
 
-/// Returns what the call returns, or null with its exception raised in Python: for functions that
-/// Python calls as plain C functions, which cost a third of bound ones.
+/// Returns the result of the call, or null with its exception raised in Python. For plain C
+/// functions, which cost a third of bound ones.
 template <typename Call>
 PyObject* raising(const Call& call) {
   try {

@@ -44,7 +44,7 @@ std::string path_below(const std::string& what, const std::string& key) {
   return what + "['" + key + "']";
 }
 
-// What contains itself is nested without end.
+// A value that contains itself has infinite depth.
 constexpr int kMostLevels = 32;
 
 Metadata to_value(const py::handle& value, const std::string& what, int levels);
@@ -90,7 +90,8 @@ Metadata to_value(const py::handle& value, const std::string& what, int levels) 
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
     return {to_list(value.cast<py::iterable>(), what, levels - 1)};
   }
-  // What knows its plain form: enum members, NumPy scalars and arrays, tensors, paths, devices.
+  // Converts objects with a plain form: enum members, NumPy scalars and arrays, tensors, paths,
+  // devices.
   if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) {
     return to_value(value.attr("value"), what, levels - 1);
   }
@@ -102,7 +103,7 @@ Metadata to_value(const py::handle& value, const std::string& what, int levels) 
   if (THPDevice_Check(value.ptr())) return {std::string(py::str(value))};
   throw Error(Code::kWrongType, what + " is of type " +
                                     std::string(py::str(py::type::of(value).attr("__name__"))) +
-                                    ", which a bundle cannot hold. Use numbers, text, booleans, "
+                                    ", which a bundle cannot contain. Use numbers, strings, bools, "
                                     "None, or lists and dicts of them.");
 }
 

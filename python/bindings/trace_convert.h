@@ -9,12 +9,13 @@
 
 namespace leapp::python {
 
-/// Entries (name, tensor, meaning or None); a meaning is (kind, element names per dimension, period
-/// of the time axis, further keys).
+/// Entries (name, tensor, semantics or None). Semantics are (kind, element names per dimension,
+/// period of the time axis, additional keys).
 NamedTensors to_named_tensors(const pybind11::sequence& entries);
 
-/// Returns a dict as metadata. Numbers, text, booleans, None, enum members, paths, NumPy scalars
-/// and arrays, and lists and dicts of them; anything else is an Error that starts with `what`.
+/// Returns a dict as metadata: numbers, strings, bools, None, enum members, paths, NumPy scalars
+/// and arrays, and lists and dicts of them. Throws an Error that starts with `what` for anything
+/// else.
 Metadata::Map to_metadata(const pybind11::dict& values, const std::string& what);
 
 }  // namespace leapp::python

@@ -66,13 +66,13 @@ bool only_shown(trace::FrameRef ref) {
 }  // namespace
 
 bool is_user_file(const std::string& file) {
-  // Code without a file of its own: import machinery, graphs PyTorch generates.
+  // Code without a source file: import machinery, graphs that PyTorch generates.
   if (file.starts_with("<frozen") || file.starts_with("<eval_with_key>")) return false;
   for (const std::string& folder : libraries) {
     if (file.starts_with(folder)) return false;
   }
   for (const std::string& folder : standard) {
-    // What is installed lies below the standard library.
+    // Installed packages are below the standard library.
     if (file.starts_with(folder))
       return file.find("-packages/", folder.size()) != std::string::npos;
   }
@@ -85,8 +85,8 @@ bool is_user_code(PyCodeObject* code) {
   if (known != verdicts.end()) return known->second;
   const InterpreterLock lock;
   const bool users = is_user_file(text_of(code->co_filename));
-  // Held for good: recordings refer to it, and its address must not come back as another one's. A
-  // program has only so many.
+  // Never released: recordings refer to it, and its address must not be reused. A program has a
+  // limited number of code objects.
   Py_INCREF(code);
   verdicts.emplace(code, users);
   return users;

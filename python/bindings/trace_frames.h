@@ -1,4 +1,4 @@
-// Which code is the program's, and at which of its lines it stands.
+// Recognises the program's code, and finds the current line in it.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,17 +7,17 @@
 
 namespace leapp::python {
 
-/// Makes Python's frames the source of the user's lines for the whole process. The interpreter lock
-/// must be held.
+/// Uses Python's frames as the source of the user's lines, for the whole process. The interpreter
+/// lock must be held.
 void install_frame_hooks();
 
-/// Ends that; to be called before the interpreter goes away.
+/// Stops using Python's frames. Call it before the interpreter exits.
 void remove_frame_hooks() noexcept;
 
-/// Returns whether code is the program's, and not of Python's standard library, PyTorch, NumPy or
-/// this package. Libraries that were installed are: the program is made of them. For lines, for
-/// state and for escapes this is the one answer. Each thread remembers its answers, so that only
-/// the first sight of a code object takes the interpreter lock.
+/// Returns whether code belongs to the program, and not to Python's standard library, PyTorch,
+/// NumPy or this package. Other installed libraries count as the program. Lines, state and escapes
+/// all use this function. Each thread caches the results, so only the first query for a code object
+/// takes the interpreter lock.
 bool is_user_code(PyCodeObject* code);
 bool is_user_file(const std::string& file);
 

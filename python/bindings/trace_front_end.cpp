@@ -14,8 +14,8 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-/// Hides the thread's operators while Python is inside of a with statement: it looks at traced
-/// values to show or compare them, which must leave no trace.
+/// Hides the thread's operators inside a Python with statement, in which traced values are shown or
+/// compared.
 class UnobservedScope {
  public:
   UnobservedScope& enter() {
@@ -46,13 +46,13 @@ void note_escape(const at::Tensor& tensor, const std::string& text, bool pickled
   unlocked([&] { front_end::note_escape(tensor, pickled ? Code::kPickled : Code::kNumber, text); });
 }
 
-// Called by everything that is patched.
+// Called by every patched function.
 PyObject* any_open_now(PyObject*, PyObject*) {
   return PyBool_FromLong(front_end::any_open());
 }
 
 PyMethodDef front_end_functions[] = {
-    {"any_open", any_open_now, METH_NOARGS, "Whether a pass of some node is under way."},
+    {"any_open", any_open_now, METH_NOARGS, "Return whether a pass of any node is open."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -24,7 +24,7 @@ using trace::IndexItem;
 struct Split {
   py::tuple rest;
   std::vector<at::Tensor> numbers;
-  std::vector<std::int64_t> dims;  // of the numbers, in what `rest` gives
+  std::vector<std::int64_t> dims;  // dimensions of the numbers in the result of `rest`
 };
 
 bool may_vary(const py::handle& item) {
@@ -43,7 +43,7 @@ IndexItem kind_of(const py::handle& item) {
   return may_vary(item) ? IndexItem::kTraced : IndexItem::kOther;
 }
 
-// Returns nothing if plain indexing does.
+// Returns nothing if plain indexing gives the same.
 std::optional<Split> split(const at::Tensor& of, const py::handle& index) {
   const bool several = PyTuple_Check(index.ptr());
   const py::tuple items =

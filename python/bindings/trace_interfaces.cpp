@@ -37,7 +37,7 @@ class PythonFrontEnd final : public session::FrontEnd {
     return py::module_::import("leapp._holders").attr("keeps")(outputs).cast<bool>();
   }
 
-  // Exceptions of operators reach Python through libtorch, which passes on this one and
+  // Exceptions of operators reach Python through libtorch, which passes on this type and
   // RuntimeError.
   void rethrow(const Error& error) override {
     const py::gil_scoped_acquire acquire;
@@ -77,7 +77,7 @@ class PythonFrontEnd final : public session::FrontEnd {
     const py::gil_scoped_acquire acquire;
     py::list entries;
     for (const session::NumberRead& read : reads) {
-      // Whoever captured the code object holds it for good, see trace_frames.cpp.
+      // The code object is never released after it was captured, see trace_frames.cpp.
       const bool known = read.where.code != nullptr && read.where.position >= 0;
       auto* code = static_cast<PyObject*>(const_cast<void*>(read.where.code));
       entries.append(py::make_tuple(known ? py::reinterpret_borrow<py::object>(code) : py::none(),

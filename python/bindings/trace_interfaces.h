@@ -1,4 +1,4 @@
-// Python behind the interfaces of a session and of an export.
+// Implements the interfaces of a session and of an export in Python.
 #pragma once
 
 #include "session/external_backend.h"
@@ -7,11 +7,10 @@
 namespace leapp::python {
 
 /// Returns the front end of sessions that Python starts: leapp._holders, leapp._numbers and
-/// leapp._rerun, which are imported when they are first needed. Its methods take the interpreter
-/// lock.
+/// leapp._rerun, imported at their first use. Its methods take the interpreter lock.
 session::FrontEnd& python_front_end();
 
-/// Returns PyTorch's own exporters, through leapp._bridge, likewise.
+/// Returns PyTorch's own exporters, through leapp._bridge, in the same way.
 session::ExternalBackend& python_backend();
 
 }  // namespace leapp::python

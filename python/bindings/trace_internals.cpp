@@ -33,7 +33,7 @@ int lasti_of(PyFrameObject* frame) {
 }  // namespace
 
 trace::FrameRef find_frame(bool (*is_wanted)(PyCodeObject*)) {
-  // A thread that never ran Python has no frames, and making it a Python thread would cost.
+  // A thread that never ran Python has no frames, and registering it with Python would take time.
   if (PyGILState_GetThisThreadState() == nullptr) return {};
   const PyGILState_STATE state = PyGILState_Ensure();
   trace::FrameRef found;
@@ -43,7 +43,7 @@ trace::FrameRef find_frame(bool (*is_wanted)(PyCodeObject*)) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     const bool wanted = is_wanted(code);
     if (wanted) found = {code, std::max(0, lasti_of(frame))};
-    Py_DECREF(code);  // whoever wants it holds it
+    Py_DECREF(code);  // the caller that wants it holds it
     PyFrameObject* caller = wanted ? nullptr : PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = caller;
@@ -88,7 +88,8 @@ py::list variables_of(const py::object& frame) {
   if (mapping.is(globals_of(frame))) return py::list();
   const py::object items = take(PyMapping_Items(mapping.ptr()));
   if (!items) throw py::error_already_set();
-  // Before Python 3.13 it is a dict that the frame keeps. The program may have it too: locals().
+  // Before Python 3.13 it is a dict that the frame keeps. The program may also have it, from
+  // locals().
   const bool is_kept = is_function && PyDict_CheckExact(mapping.ptr());
   if (is_kept && Py_REFCNT(mapping.ptr()) <= 2) PyDict_Clear(mapping.ptr());
   return items;
@@ -100,7 +101,7 @@ SequenceSlot::SequenceSlot(py::object type)
 void SequenceSlot::restore(const py::handle& type) const {
   as_type(type)->tp_as_sequence->sq_item = former_;
   for (const py::handle subclass : type.attr("__subclasses__")()) {
-    // A class with an indexing of its own has the slot by right, and so have those below it.
+    // A class with its own indexing has the slot legitimately, and so do its subclasses.
     if (!subclass.attr("__dict__").contains("__getitem__")) restore(subclass);
   }
 }

@@ -20,7 +20,7 @@ PYBIND11_MODULE(_trace, module) {
   bind_program(module);
   bind_onnx(module);
   bind_shadow(module);
-  // The interpreter must not be called into once it goes away.
+  // The interpreter must not be called after it has begun to exit.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     remove_frame_hooks();
     leapp::session::detach_front_end();

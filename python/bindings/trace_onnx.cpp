@@ -34,7 +34,7 @@ OnnxValue constant(OnnxOp& op, const py::object& value) {
   const py::array array =
       py::module_::import("numpy").attr("ascontiguousarray")(value).cast<py::array>();
   const DType dtype = dtype_called(py::str(array.dtype().attr("name")).cast<std::string>());
-  // ascontiguousarray makes a vector of a single number.
+  // ascontiguousarray() converts a scalar to a vector.
   const auto shape = py::module_::import("numpy").attr("shape")(value).cast<Shape>();
   return op.constant({array.data(), dtype, shape});
 }
@@ -99,7 +99,7 @@ std::optional<OnnxValue> present(OnnxValue value) {
   return value.defined() ? std::optional(value) : std::nullopt;
 }
 
-// What a converter returned: one value, or several in a tuple; None leaves a result out.
+// Sets the result of a converter: one value, or several in a tuple; None leaves a result out.
 void set_results(OnnxOp& op, const py::object& returned) {
   const bool several = PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr());
   const py::sequence values =
@@ -134,13 +134,13 @@ Args:
     domain: Empty for ONNX's own operators; others must be known to the engine.
     domain_version: The domain's opset version.)";
 
-// What an argument is read as.
+// Adds the functions that read an argument.
 void bind_arguments(py::class_<OnnxOp>& op) {
   const auto parameter = py::arg("parameter");
-  op.def("is_none", &OnnxOp::is_none, parameter, "Whether an optional argument was left out.");
+  op.def("is_none", &OnnxOp::is_none, parameter, "Return whether an optional argument is missing.");
   op.def(
       "tensor", [](OnnxOp& self, const std::string& name) { return present(self.tensor(name)); },
-      parameter, "A tensor, with ``dtype`` and ``shape``; None when it was left out.");
+      parameter, "Return a tensor, with ``dtype`` and ``shape``; None if it is missing.");
   op.def(
       "tensors",
       [](OnnxOp& self, const std::string& name) {
@@ -148,19 +148,21 @@ void bind_arguments(py::class_<OnnxOp>& op) {
         for (const OnnxValue& value : self.tensors(name)) values.push_back(present(value));
         return values;
       },
-      parameter, "A list of tensors.");
+      parameter, "Return a list of tensors.");
   op.def("flag", &OnnxOp::flag, parameter, "A bool.");
   op.def("integer", &OnnxOp::integer, parameter, "An int.");
-  op.def("number", &OnnxOp::number, parameter, "A float, or an int as one.");
+  op.def("number", &OnnxOp::number, parameter, "Return a float; an int is converted.");
   op.def("text", &OnnxOp::text, parameter, "A str.");
-  op.def("integers", &OnnxOp::integers, parameter, "A list of ints; None counts as an empty one.");
-  op.def("numbers", &OnnxOp::numbers, parameter, "A list of floats; None counts as an empty one.");
+  op.def("integers", &OnnxOp::integers, parameter,
+         "Return a list of ints; None counts as an empty one.");
+  op.def("numbers", &OnnxOp::numbers, parameter,
+         "Return a list of floats; None counts as an empty one.");
 }
 
-// What stands for the operator.
+// Adds the functions that build the result.
 void bind_results(py::class_<OnnxOp>& op) {
   op.def("constant", &constant, py::arg("value"),
-         "A constant with the elements and the element type of a NumPy array or number.");
+         "Return a constant with the elements and the type of a NumPy array or number.");
   op.def("emit", &emit, py::arg("op_type"), py::arg("inputs"), py::arg("attributes") = py::none(),
          py::kw_only(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
          py::arg("domain") = "", py::arg("domain_version") = 1, kEmitDoc);
@@ -169,15 +171,15 @@ void bind_results(py::class_<OnnxOp>& op) {
          py::arg("domain_version") = 1,
          "Add a node with several outputs, each given as ``(dtype, shape)``.");
   op.def_property_readonly("result_count", &OnnxOp::result_count,
-                           "How many results the operator has.");
+                           "The number of results of the operator.");
   op.def(
       "result_dtype",
       [](const OnnxOp& self, std::size_t i) { return std::string(name_of(self.result_dtype(i))); },
-      py::arg("index") = 0, "Element type of a result, ``\"float32\"``.");
+      py::arg("index") = 0, "Return the element type of a result, ``\"float32\"``.");
   op.def(
       "result_shape",
       [](const OnnxOp& self, std::size_t i) { return py::tuple(py::cast(self.result_shape(i))); },
-      py::arg("index") = 0, "Shape of a result.");
+      py::arg("index") = 0, "Return the shape of a result.");
   op.def("fail", &OnnxOp::fail, py::arg("reason"), py::arg("advice") = "",
          "End the export with an error that names the operator and the user's line.");
 }
@@ -185,7 +187,7 @@ void bind_results(py::class_<OnnxOp>& op) {
 }  // namespace
 
 void bind_onnx(py::module_& module) {
-  py::class_<OnnxValue>(module, "OnnxValue", "A tensor in the model that is being written.")
+  py::class_<OnnxValue>(module, "OnnxValue", "A tensor in the model under construction.")
       .def_property_readonly(
           "dtype", [](const OnnxValue& value) { return std::string(name_of(value.dtype())); },
           "Its element type, ``\"float32\"``.")
@@ -199,7 +201,7 @@ void bind_onnx(py::module_& module) {
   op.def_property_readonly("opset_version", &OnnxOp::opset_version,
                            "The ONNX opset that the model is written for.");
   op.def_property_readonly("source", &OnnxOp::source,
-                           "The user's line, ``policy.py:42 in act``; empty when unknown.");
+                           "The user's line, ``policy.py:42 in act``; empty if unknown.");
   bind_arguments(op);
   bind_results(op);
   module.def("register_onnx_converter", &register_converter, py::arg("name"), py::arg("function"));

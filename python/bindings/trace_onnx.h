@@ -7,7 +7,7 @@ namespace leapp::python {
 
 void bind_onnx(pybind11::module_& module);
 
-/// Drops the converters that are Python functions; to be called before the interpreter goes away.
+/// Unregisters the converters that are Python functions. Call it before the interpreter exits.
 void remove_python_converters();
 
 }  // namespace leapp::python

@@ -18,10 +18,10 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-// How far outwards frames are looked at, whoever's they are; the innermost are LEAPP's own.
+// Maximum number of frames that are searched; the innermost ones are LEAPP's own.
 constexpr int kMostFrames = 16;
 
-// How much of a list is looked at.
+// Maximum number of items of a list that are read.
 constexpr Py_ssize_t kMostItems = 64;
 
 bool hold_the_same(PyObject* now, PyObject* before) {
@@ -37,7 +37,8 @@ bool hold_the_same(PyObject* now, PyObject* before) {
   return true;
 }
 
-// The first items of a list: its own, for a subclass may load what it is asked for.
+// Returns the first items of a list. Uses list's own methods, because a subclass may load items on
+// access.
 py::list items_of(const py::handle& list, Py_ssize_t count) {
   py::list items;
   for (Py_ssize_t i = 0; i < count; ++i) items.append(py::handle(PyList_GET_ITEM(list.ptr(), i)));
@@ -51,7 +52,7 @@ bool begins_with(const py::handle& list, const py::handle& items) {
   return true;
 }
 
-// Replaces the copy of what a list, tuple, deque or set held: its length, and the first items.
+// Replaces the stored copy of a list, tuple, deque or set: its length and its first items.
 void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   if (PyTuple_Check(list.ptr())) return;  // which do not change
   if (!PyList_Check(list.ptr())) {
@@ -64,13 +65,13 @@ void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   copies[at] = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
 }
 
-// What a dict-like holder has in it now: attributes may be those of a class, or Fields.
+// Returns the current content of a dict-like holder: attributes may be those of a class, or Fields.
 py::object content_of(const py::object& held) {
   if (PyDict_Check(held.ptr())) return held;
   return Py_TYPE(held.ptr()) == &PyDictProxy_Type ? py::dict(held) : held.attr("now")();
 }
 
-// Without asking a subclass, which may load what it is asked for.
+// Without methods of a subclass, which may load items on access.
 py::dict copy_of(const py::handle& dict) {
   if (PyDict_CheckExact(dict.ptr()))
     return py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
@@ -103,15 +104,16 @@ py::list refresh(const py::list& holders, const py::list& copies) {
   return changed;
 }
 
-// What is known of a code object, which is held: no other takes its place.
+// Facts about a code object. It is never released, so its address is not reused.
 struct KnownCode {
   py::object held;
-  py::object first;  // the name of its first variable, usually `self`; None if it has none
+  py::object first;  // name of its first variable, usually `self`; None if it has none
   bool users = false;
 };
 
 const KnownCode& known_code(const py::object& frame) {
-  // Never destroyed: the interpreter may be gone by then. A program has only so many.
+  // Never destroyed, because the interpreter may already have exited. A program has a limited
+  // number of code objects.
   static auto& known = *new std::unordered_map<PyObject*, KnownCode>;
   const py::object code = code_of(frame);
   const auto it = known.find(code.ptr());
@@ -150,7 +152,7 @@ class Frames {
         if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
         py::list variables = variables_of(frame);
         const py::handle owner = value_of(variables, code.first);
-        // What lies outside of a known frame is known as well.
+        // Frames outside of a known frame are known as well.
         if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
         found.append(py::make_tuple(globals_of(frame), std::move(variables)));
       }
@@ -160,7 +162,7 @@ class Frames {
   }
 
  private:
-  // Whether the innermost frame is the call that was last looked at, further down.
+  // Returns whether the innermost frame is the call that was last visited, further in.
   bool has_gone_on(const py::object& frame, const KnownCode& code) {
     const int come = position_of(frame);
     const auto [last_frame, last_code, done] =
@@ -168,8 +170,7 @@ class Frames {
     return last_frame == frame.ptr() && last_code == code.held.ptr() && done < come;
   }
 
-  // By address only. A frame that reuses another's address is recognised by its code and its
-  // caller.
+  // By address only. If a frame reuses an address, its code or its caller differ.
   std::set<std::tuple<PyObject*, PyObject*, PyObject*>> seen_;
   std::tuple<PyObject*, PyObject*, int> last_{nullptr, nullptr, -1};
 };

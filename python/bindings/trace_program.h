@@ -1,5 +1,5 @@
-// The part of looking around a node that happens in the middle of the user's control loop, and so
-// has to be quick.
+// The fast part of the search for objects around a node: it runs in the middle of the user's
+// control loop.
 #pragma once
 
 #include <pybind11/pybind11.h>

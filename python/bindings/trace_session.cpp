@@ -137,7 +137,7 @@ PyObject* is_active_now(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
-    {"is_active", is_active_now, METH_NOARGS, "Whether a session is tracing now."},
+    {"is_active", is_active_now, METH_NOARGS, "Return whether a session is tracing now."},
     {nullptr, nullptr, 0, nullptr},
 };
 

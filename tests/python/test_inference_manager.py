@@ -1,6 +1,6 @@
 """InferenceManager from Python: arrays in and out, options, engines in Python, torch-free use.
 
-What a bundle computes is tested in C++; here it is Python's own side of it.
+C++ tests cover what a bundle computes; these tests cover what Python adds.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def recurrent(bundle: Bundle) -> str:
 
 
 def same(bundle: Bundle, dtype: str) -> str:
-    """A node that returns its three elements."""
+    """Return a node that returns its three elements."""
     port = [dtype, [3]]
     bundle.node("n", f"same_{dtype}.onnx", [["x", *port]], [["y", *port]])
     return bundle.input("n", "x").output("n", "y").write()
 
 
 def require_exchange(dtype: str) -> None:
-    """Skip where this PyTorch hands tensors of the type to no other library."""
+    """Skip if this PyTorch cannot pass tensors of the type to other libraries."""
     try:
         torch.zeros(1, dtype=getattr(torch, dtype)).__dlpack__()
     except (BufferError, RuntimeError) as error:
@@ -74,7 +74,7 @@ class TestArrays:
         result = manager({"n/x": np.array([[1, 2, 3, 4]], np.float32)})["n/y"]
         assert isinstance(result, np.ndarray)
         assert result.tolist() == [[3, 5, 7, 9]]
-        result[:] = 0  # the caller's own
+        result[:] = 0  # the caller's
         assert isinstance(manager.get_mock_input()["n/x"], np.ndarray)
         assert isinstance(manager.value_dict["n"]["y"], np.ndarray)
 
@@ -140,7 +140,7 @@ class TestArrays:
             (torch.ones(1, 4).double(), TypeError, "input n/x is float64, expected float32"),
             (np.ones((1, 4), ">f4"), TypeError, "input n/x is of another type, expected float32"),
             (torch.ones(4), ValueError, r"input n/x has shape \[4\], expected \[1, 4\]"),
-            (torch.ones([1] * 70), ValueError, "70 dimensions, more than any port can have"),
+            (torch.ones([1] * 70), ValueError, "70 dimensions, more than a port can have"),
         ],
         ids=["str", "list", "none", "dtype", "byte order", "shape", "dimensions"],
     )
@@ -305,7 +305,7 @@ class TestOptions:
 
 class TestThreads:
     def test_python_goes_on_while_models_run(self, bundle: Bundle) -> None:
-        """A tick of a large model leaves the interpreter to other threads."""
+        """During a tick of a large model, other threads of the interpreter run."""
         import onnx
         from onnx import TensorProto, helper
 
@@ -342,7 +342,7 @@ class TestThreads:
 
 
 class TestWrongCalls:
-    """What a newcomer gives by mistake is said in words."""
+    """Common mistakes of a new user give a clear message."""
 
     @pytest.mark.parametrize(
         ("options", "text"),

@@ -1,4 +1,4 @@
-"""Names of returned variables, and values that are only printed, from the source."""
+"""Names of returned variables, and values that are only printed, from the program's source."""
 
 from __future__ import annotations
 

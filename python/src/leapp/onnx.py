@@ -7,8 +7,8 @@
         return op.emit("Mul", [op.emit("Tanh", [ratio]), limit])
 
 A converter runs once for every call of the operator while a node is exported with
-``export_with="onnx"``. It asks for arguments by their names in the operator's schema and returns
-what stands for the operator's result, or a tuple where there are several.
+``export_with="onnx"``. It reads arguments by their names in the operator's schema and returns the
+value of the operator's result, or a tuple for several results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Converter = Callable[["Op"], Any]
 
 
 def register_converter(name: str, function: Converter) -> None:
-    """Let ``function`` convert the operator ``name``, also in place of a built-in converter.
+    """Register the converter of an operator; it replaces a built-in one.
 
     Args:
         name: ``"namespace::name"`` or ``"namespace::name.overload"``.
@@ -37,7 +37,7 @@ def register_converter(name: str, function: Converter) -> None:
 
 
 def converter(name: str) -> Callable[[Converter], Converter]:
-    """Register the decorated function as :func:`register_converter` does."""
+    """Register the decorated function, as :func:`register_converter` does."""
 
     def decorate(function: Converter) -> Converter:
         register_converter(name, function)
@@ -61,7 +61,7 @@ def convertible_ops() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the compiled class when it is first asked for."""
+    """Load the compiled class on first access."""
     if name != "Op":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ._trace import Op

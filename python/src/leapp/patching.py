@@ -13,12 +13,12 @@ __all__ = ["FunctionPatch"]
 
 @dataclass(frozen=True)
 class FunctionPatch:
-    """A function to use instead of another on traced values: ``leapp.start(patching=[..])``.
+    """A function that replaces another one for traced values: ``leapp.start(patching=[..])``.
 
     Args:
         module: The module (or class) that holds the function.
         function_name: The function's name in it.
-        replacement: Called instead, with the same arguments, whenever one of them is traced.
+        replacement: Called instead, with the same arguments, if one of them is traced.
     """
 
     module: Any

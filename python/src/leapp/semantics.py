@@ -15,13 +15,13 @@ from .errors import LeappTypeError, LeappValueError, expect
 
 __all__ = ["GraphConfigs", "History", "Limits", "TemporalAxis", "TensorSemantics"]
 
-#: How a time axis is written inside ``element_names``.
+#: The name of a time axis inside ``element_names``.
 TEMPORAL_AXIS = "__temporal_axis__"
 
 #: Keys of a port that LEAPP itself writes.
 _RESERVED = ("name", "shape", "dtype", "type")
 
-#: What a bundle holds of extra keys: levels, and characters, of which each value counts as one.
+#: Limits of extra keys in a bundle: levels, and characters, of which each value counts as one.
 _MOST_LEVELS, _MOST_CHARACTERS = 32, 1 << 20
 
 #: Names along one dimension: none, the time axis marker, or one name per element.
@@ -30,7 +30,7 @@ AxisNames = str | list[str] | None
 
 @dataclass(frozen=True)
 class TemporalAxis:
-    """Marks a dimension that runs over time steps.
+    """Marks a dimension along time steps.
 
     Args:
         period_ms: Milliseconds between two steps; positive.
@@ -52,7 +52,7 @@ class GraphConfigs:
         command_ranges: The range of commands, by the element names of inputs whose
             kind begins ``command/``: ``{"lin_vel_x": (-1.0, 1.5)}``.
         default_pose: The rest position of each joint.
-        required_capabilities: What the program on the robot must be able to do, by name.
+        required_capabilities: Names of capabilities that the program on the robot must have.
     """
 
     frequency: float | None = None
@@ -97,15 +97,16 @@ class TensorSemantics:
     Args:
         name: The port's name in the bundle.
         ref: The tensor, of PyTorch or NumPy.
-        kind: Its role: a member of :class:`InputKindEnum` or :class:`OutputKindEnum`, or any text.
-        element_names: Names of the elements. One text names the tensor; a flat list names the
-            elements of one dimension; a list with one entry per dimension may hold ``None``, a
+        kind: Its role: a member of :class:`InputKindEnum` or :class:`OutputKindEnum`, or any
+            string.
+        element_names: Names of the elements. A string names the whole tensor; a flat list names the
+            elements of one dimension; a list with one entry per dimension may contain ``None``, a
             list of names, or a :class:`TemporalAxis`.
-        extra: Further keys of the port's YAML entry.
+        extra: Additional keys of the port's YAML entry.
         unit: Unit of the values: ``"rad"``, ``"deg/s"``, ``"m"``.
         frame: Frame of the values: ``"base"``, ``"world"``.
         quaternion: ``"wxyz"`` or ``"xyzw"``; the last four elements of the last dimension.
-        limits: Bounds of the values, and of how fast they change.
+        limits: Bounds of the values and of their rate of change.
         max_age_ms: Of an input: maximum age of a value.
         fallback: Of an output: values to send if the policy cannot be trusted: ``"hold"``,
             ``"damp"``, or these numbers.
@@ -130,7 +131,7 @@ class TensorSemantics:
     history: History | None = None
 
     def __post_init__(self) -> None:
-        """Check every field and bring ``element_names`` into its per-dimension form."""
+        """Check every field, and convert ``element_names`` to its per-dimension form."""
         if not isinstance(self.name, str) or not self.name:
             raise LeappTypeError.at_caller(
                 "LP002", f"TensorSemantics 'name' must be a non-empty string, got {self.name!r}."
@@ -157,7 +158,7 @@ class TensorSemantics:
         if self.element_names is not None:
             given = self.element_names
             names, self.temporal_period_ms = _per_dimension(self.name, given)
-            # One text names the tensor as a whole, whatever its shape.
+            # A string names the whole tensor, whatever its shape.
             if not isinstance(given, str):
                 _check_counts(self.name, names, tuple(int(n) for n in self.ref.shape))
             self.element_names = names
@@ -193,19 +194,19 @@ class TensorSemantics:
 
 
 def is_ndarray(value: object) -> bool:
-    """Return whether the value is a NumPy array, without importing NumPy to find out."""
+    """Return whether the value is a NumPy array, without importing NumPy."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def is_array(value: object) -> bool:
-    """Return whether the value can be a port: a PyTorch tensor, likewise, or a NumPy array."""
+    """Return whether the value can be a port: a PyTorch tensor or a NumPy array."""
     torch = sys.modules.get("torch")
     return (torch is not None and isinstance(value, torch.Tensor)) or is_ndarray(value)
 
 
 def _check_positive(what: str, value: object) -> None:
-    """Refuse anything but a positive number."""
+    """Refuse values other than positive numbers."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise LeappTypeError.of(value, f"{what} must be a number")
     if not (value > 0 and math.isfinite(value)):
@@ -213,7 +214,7 @@ def _check_positive(what: str, value: object) -> None:
 
 
 def _check_extra(what: str, extra: dict[str, Any], taken: list[str]) -> None:
-    """Refuse anything but a dict that a bundle can hold, with keys that LEAPP does not write."""
+    """Refuse values other than a dict that a bundle can contain, with unused keys."""
     expect(dict, extra, f"{what} must be a dict")
     for key in extra:
         expect(str, key, f"{what} must have strings as keys, not {key!r}")
@@ -227,7 +228,7 @@ def _check_extra(what: str, extra: dict[str, Any], taken: list[str]) -> None:
 
 
 def _check_size(what: str, mapping: dict[str, Any]) -> None:
-    """Refuse what is too deep or too large for a bundle; what contains itself is both."""
+    """Refuse values that are too deep or too large for a bundle, or contain themselves."""
     room = _MOST_CHARACTERS
     inside: list[tuple[Any, int]] = [(mapping, 0)]
     while inside and room >= 0:
@@ -286,7 +287,7 @@ def _per_dimension(name: str, given: Any) -> tuple[list[AxisNames], float | None
 
 
 def _check_counts(name: str, names: list[AxisNames], shape: tuple[int, ...]) -> None:
-    """Refuse names whose number does not fit the tensor's shape."""
+    """Refuse names whose number does not match the tensor's shape."""
     counts = [len(entry) if isinstance(entry, list) else None for entry in names]
 
     def fits(axes: Sequence[int]) -> bool:

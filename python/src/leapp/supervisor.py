@@ -9,7 +9,7 @@
         supervisor.update()
         send(supervisor.actuator("joint_target"))
 
-It is the supervisor of C++. The description in ``supervisor.yaml`` has the policies, the conditions
+It wraps the C++ supervisor. The description in ``supervisor.yaml`` has the policies, the conditions
 of switches, blending and the common fallback.
 """
 
@@ -34,11 +34,11 @@ _console.show()
 class SwitchRecord:
     """A decision of a supervisor."""
 
-    #: Of the loop, since ``start()``.
+    #: Tick of the loop, since ``start()``.
     tick: int
     #: "switched", "refused", "emergency_stop" or "cleared".
     event: str
-    #: That was switched to or refused; otherwise the active one.
+    #: The policy that was switched to or refused; otherwise the active one.
     policy: str
     #: Index into the switches of the description; None for a call of the program.
     rule: int | None
@@ -50,20 +50,21 @@ class Supervisor(_runtime.Supervisor):
     Args:
         supervision: The ``.yaml`` file that describes policies and switches.
         robot: The ``.yaml`` file that describes the robot.
-        frequency: How often policies run in a second, if neither description nor bundle says so.
-        interpolation: What is sent between two results, if the description does not say so.
-        worker: Run each policy in a thread of its own.
-        deadline: Seconds that a policy may take; a worker has the policy's period without it.
-        clock: Returns the time in seconds, from any origin; the steady clock without it. What it
-            raises, ``update()`` raises.
+        frequency: Rate of policies in Hz, if neither description nor bundle has one.
+        interpolation: Targets between two results, if the description does not set it.
+        worker: Run each policy in a separate thread.
+        deadline: Time limit of a policy in seconds; without it, a worker has one period of the
+            policy.
+        clock: Returns the time in seconds, from any origin; the steady clock without it.
+            ``update()`` raises its exceptions.
         recording: An MCAP file to record every signal, port and switch to.
-        threads: Threads that share the work inside one operator.
+        threads: Number of threads that share the work of one operator.
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
-        trust: ``"code"`` for bundles of people whose programs you would run.
-        allow_native: Let C++ nodes run, as ``leapp build`` compiled them.
+        trust: ``"code"`` for bundles whose authors you trust.
+        allow_native: Run the C++ nodes that ``leapp build`` compiled.
 
     Raises:
-        LeappValueError: A description or a bundle is wrong, or they do not fit each other.
+        LeappValueError: A description or a bundle is invalid, or they do not match.
     """
 
     def __init__(

@@ -6,11 +6,12 @@ Each module is named after its library and imports it only when it is used:
 
     rsl_rl.export_checkpoint("logs/model_1500.pt", "walker")
 
-Its functions return the path of the bundle's YAML file. The command ``leapp-export`` offers the
-same: ``leapp-export rsl_rl logs/model_1500.pt -o walker``. For that each has two more:
+Its functions return the path of the bundle's YAML file. The command ``leapp-export`` does the same:
+``leapp-export rsl_rl logs/model_1500.pt -o walker``. For the command, each module has two more
+functions:
 
-* ``add_arguments(parser)`` adds its own arguments to an ``argparse.ArgumentParser``, to which
-  ``-o`` (``path``, the bundle's folder), ``--backend`` and ``--verbose`` are added as well; they
-  are called as the parameters of ``export_checkpoint`` are;
-* ``run(arguments)`` exports what the parsed arguments say and returns the YAML file's path.
+* ``add_arguments(parser)`` adds its own arguments to an ``argparse.ArgumentParser``, which also
+  gets ``-o`` (``path``, the bundle's directory), ``--backend`` and ``--verbose``. Arguments have
+  the names of the parameters of ``export_checkpoint``;
+* ``run(arguments)`` exports with the parsed arguments and returns the path of the YAML file.
 """

@@ -13,13 +13,13 @@ from leapp.errors import LeappError
 
 
 def names() -> list[str]:
-    """Return the integrations there are, none of which is imported for that."""
+    """Return the names of the integrations, without importing any of them."""
     found = (module.name for module in pkgutil.iter_modules(integrations.__path__))
     return sorted(name for name in found if not name.startswith("_"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for an error of LEAPP, 2 for wrong usage."""
+    """Run the command. Return its exit status: 1 for an error of LEAPP, 2 for wrong usage."""
     given = sys.argv[1:] if argv is None else list(argv)
     outer = argparse.ArgumentParser(
         prog="leapp-export",

@@ -1,4 +1,4 @@
-"""Reading what trainers left behind, without running any of it unless that was asked for."""
+"""Reads files of trainers, without running their code unless the caller trusts them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leapp.errors import LeappImportError, LeappNotFoundError, LeappValueError
 if TYPE_CHECKING:
     import torch
 
-#: How a checkpoint that holds code is let run it.
+#: The options that let a checkpoint run code.
 TRUST_HINT = "If you trust its author, give trust='code' or --trust-code"
 
 
@@ -32,7 +32,7 @@ def library(module: str, package: str) -> Any:
 
 
 def existing(path: str | os.PathLike[str]) -> str:
-    """Return the file's path; raise if it is not there."""
+    """Return the file's path; raise if the file is missing."""
     file = os.path.expanduser(os.fspath(path))
     if not os.path.isfile(file):
         raise LeappNotFoundError.coded("LP004", f"{file}: the file was not found.")
@@ -40,12 +40,12 @@ def existing(path: str | os.PathLike[str]) -> str:
 
 
 def not_a_checkpoint(path: object, expected: str, found: str) -> LeappValueError:
-    """Return the error for a file that is something else than the trainer's."""
+    """Return the error for a file that the trainer did not write."""
     return LeappValueError.coded("LP801", f"{path}: expected {expected}, found {found}.")
 
 
 def untrusted(path: object, held: str) -> LeappValueError:
-    """Return the error for a file that names something which could do anything."""
+    """Return the error for a file that names code which loading would run."""
     return LeappValueError.coded(
         "LP805",
         f"{path}: contains executable code ({held}), which loading would run. {TRUST_HINT}.",
@@ -53,20 +53,20 @@ def untrusted(path: object, held: str) -> LeappValueError:
 
 
 def unsupported(text: str) -> LeappValueError:
-    """Return the error for a policy that has no place in a bundle."""
+    """Return the error for a policy that a bundle cannot represent."""
     return LeappValueError.coded("LP803", text)
 
 
 def check_trust(trust: str | None) -> bool:
-    """Return whether a checkpoint may run code; raise for a word that means neither."""
+    """Return whether a checkpoint may run code; raise for an invalid value."""
     if trust not in (None, "code"):
         raise LeappValueError.at_caller("LP003", f"trust must be None or 'code', got {trust!r}.")
     return trust == "code"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what every integration that reads a checkpoint by itself takes."""
-    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
+    """Add the arguments of every integration that reads a checkpoint itself."""
+    parser.add_argument("--frequency", type=float, metavar="HZ", help="rate of the policy in Hz")
     parser.add_argument(
         "--trust-code",
         dest="trust",
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | None = None) -> Any:
-    """Return what ``torch.save`` wrote, on the CPU: data only, unless it is trusted."""
+    """Return the content of a ``torch.save`` file, on the CPU: data only, unless it is trusted."""
     trusted = check_trust(trust)
     file = existing(path)
     if not zipfile.is_zipfile(file) and not _is_pickle(file):
@@ -87,7 +87,7 @@ def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | No
 
 
 def load_stream(stream: Any, file: str, expected: str, *, trusted: bool = False) -> Any:
-    """Return what ``torch.save`` wrote into a part of a file."""
+    """Return the content of a part of such a file."""
     import torch
 
     try:
@@ -102,7 +102,7 @@ def load_stream(stream: Any, file: str, expected: str, *, trusted: bool = False)
 
 
 def state_dict_of(found: Any, key: str, path: object, expected: str) -> dict[str, torch.Tensor]:
-    """Return one state dict of a checkpoint; raise if there is none of that name."""
+    """Return one state dict of a checkpoint; raise if there is none with that name."""
     value: Any = found.get(key) if isinstance(found, Mapping) else None
     if not is_state_dict(value):
         holds = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
@@ -111,7 +111,7 @@ def state_dict_of(found: Any, key: str, path: object, expected: str) -> dict[str
 
 
 def is_state_dict(value: Any) -> bool:
-    """Return whether it is a dict of names and tensors."""
+    """Return whether the value is a dict of names and tensors."""
     import torch
 
     return (
@@ -125,7 +125,7 @@ def is_state_dict(value: Any) -> bool:
 def load_weights(
     module: torch.nn.Module, weights: Mapping[str, torch.Tensor], path: object, whose: str
 ) -> None:
-    """Put weights into a module; raise with the first differences if they are of another one."""
+    """Load weights into a module; raise with the first differences if they do not match."""
     own = module.state_dict()
     faults = [f"'{name}' is missing" for name in own if name not in weights]
     faults += [f"'{name}' is not part of the model" for name in weights if name not in own]
@@ -145,7 +145,7 @@ def load_weights(
 
 
 def from_file(place: str) -> Any:
-    """Return what ``"file.py:function"`` names, running the file: it is the user's own."""
+    """Run the user's file and return the function that ``"file.py:function"`` names."""
     path, colon, name = place.rpartition(":")
     if not colon:
         raise LeappValueError.coded("LP003", f"expected 'file.py:function', got '{place}'.")
@@ -155,7 +155,7 @@ def from_file(place: str) -> Any:
     if spec is None or spec.loader is None:
         raise LeappValueError.coded("LP003", f"{file}: is not a Python file.")
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(stem, module)  # where classes of the file are looked up
+    sys.modules.setdefault(stem, module)  # classes of the file are looked up there
     spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise LeappValueError.coded("LP003", f"{file}: has no '{name}'.")
@@ -168,9 +168,10 @@ def config_of(
     *,
     levels: int,
 ) -> Mapping[str, Any] | None:
-    """Return what a policy was trained with: as given, or as its training left it.
+    """Return the configuration of a training: the given one, or the one stored by the trainer.
 
-    That is in ``params/agent.yaml`` of the checkpoint's folder; more levels are folders above it.
+    The latter is ``params/agent.yaml`` in the checkpoint's directory, or `levels` directories above
+    it.
     """
     folder = os.path.abspath(os.fspath(checkpoint))
     while given is None and levels > 0:
@@ -181,11 +182,11 @@ def config_of(
 
 
 def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return a trainer's configuration. Python objects in it are passed over, tuples are lists."""
+    """Return a trainer's configuration. Python objects in it are ignored; tuples become lists."""
     yaml = library("yaml", "PyYAML")
 
     class Loader(yaml.SafeLoader):  # type: ignore[name-defined, misc]
-        """Makes data and nothing else."""
+        """Creates data only."""
 
     def python_object(loader: Any, suffix: str, node: Any) -> Any:
         return loader.construct_sequence(node, deep=True) if suffix == "tuple" else None
@@ -203,7 +204,7 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _is_pickle(file: str) -> bool:
-    """Return whether it begins as files of old torch.save() do."""
+    """Return whether the data starts like files of the old torch.save()."""
     with open(file, "rb") as stream:
         return stream.read(1) == pickle.PROTO
 

@@ -1,4 +1,4 @@
-"""Delays and histories of observation terms, kept so that a node can have them as its state."""
+"""Delays and histories of observation terms, in a form that can be state of a node."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ._mjlab_reads import derived
 
 @contextlib.contextmanager
 def buffers_as_state(manager: Any, groups: Sequence[str]) -> Iterator[None]:
-    """Let the buffers of these groups' terms be tensors alone for as long as the block runs.
+    """Let the buffers of these groups' terms consist of tensors while the block runs.
 
-    mjlab's rings count their position in a Python number, which a model cannot. Here the frames
-    move up instead; what is read of them is the same.
+    mjlab's rings count their position in a Python number, which a model cannot do. Here the frames
+    are shifted instead; the values that are read are the same.
     """
     with contextlib.ExitStack() as stack:
         for group in groups:
@@ -30,7 +30,7 @@ def buffers_as_state(manager: Any, groups: Sequence[str]) -> Iterator[None]:
 
 
 def _check_constant(delay: Any, group: str, term: str) -> None:
-    """Refuse a delay that is drawn again while the policy runs."""
+    """Refuse a delay that changes randomly while the policy runs."""
     if delay.min_lag == delay.max_lag and not delay.hold_prob and not delay.update_period:
         return
     raise LeappValueError.coded(
@@ -44,7 +44,7 @@ def _check_constant(delay: Any, group: str, term: str) -> None:
 
 
 def _shifting(ring: Any) -> type:
-    """Return a ring whose newest frame is always the last."""
+    """Return a ring whose newest frame is always the last one."""
 
     class Shifting(ring):  # type: ignore[misc]
         _buffer: Any
@@ -66,7 +66,7 @@ def _shifting(ring: Any) -> type:
 
 
 def _constant(delay: Any) -> type:
-    """Return a delay that need not draw its lag."""
+    """Return a delay with a constant lag."""
 
     class Constant(delay):  # type: ignore[misc]
         def _update_lags(self) -> None:

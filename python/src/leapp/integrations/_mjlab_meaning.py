@@ -26,7 +26,7 @@ class Meaning:
     quaternion: Literal["wxyz", "xyzw"] | None = None
 
     def semantics(self, name: str, tensor: Any, connection: str) -> TensorSemantics:
-        """Return the port of that name; `connection` says where mjlab has the value."""
+        """Return the port of that name; `connection` names the value in mjlab."""
         fits = [len(names) for names in self.names] == list(tensor.shape)[-len(self.names) :]
         return TensorSemantics(
             name,
@@ -40,7 +40,8 @@ class Meaning:
         )
 
 
-#: By how a property of `EntityData` ends, less its frame: root_link_lin_vel_b, site_pos_w, ...
+#: By the end of the name of a property of `EntityData`, without its frame: root_link_lin_vel_b,
+#: site_pos_w, ...
 _SPATIAL: Mapping[str, Meaning] = {
     "pose": Meaning(InputKindEnum.BODY_POSE, [_XYZ + _QUATERNION], quaternion="wxyz"),
     "pos": Meaning(InputKindEnum.BODY_POSITION, [_XYZ], "m"),
@@ -52,7 +53,7 @@ _SPATIAL: Mapping[str, Meaning] = {
     "heading": Meaning("state/body/heading", unit="rad"),
 }
 
-#: Of joints: the kind, and the unit for revolute and for prismatic ones.
+#: For joints: the kind, and the unit for revolute and for prismatic ones.
 _JOINTS: Mapping[str, tuple[InputKindEnum | str, str, str]] = {
     "joint_pos": (InputKindEnum.JOINT_POSITION, "rad", "m"),
     "joint_pos_biased": (InputKindEnum.JOINT_POSITION, "rad", "m"),
@@ -108,12 +109,12 @@ _TARGETS: Mapping[str, tuple[OutputKindEnum | str, str, str]] = {
     "set_site_effort_target": ("target/site/effort", "N", "N"),
 }
 
-#: The setters by which action terms move an entity.
+#: The setters with which action terms move an entity.
 TARGETS = tuple(_TARGETS)
 
 
 def of_entity(entity: Any, name: str) -> Meaning:
-    """Return what a property of an entity's data means."""
+    """Return the semantics of a property of an entity's data."""
     if name in _JOINTS:
         return Meaning(_JOINTS[name][0], [entity.joint_names], _unit(entity, None, _JOINTS[name]))
     found = re.fullmatch(r"(?:(root|body|geom|site)_)?(?:link_|com_)?(.+)_([wb])", name)
@@ -127,7 +128,7 @@ def of_entity(entity: Any, name: str) -> Meaning:
 
 
 def of_sensor(env: Any, name: str) -> Meaning:
-    """Return what one of MuJoCo's own sensors measures, in the frame that it is mounted in."""
+    """Return the semantics of one of MuJoCo's own sensors, in the frame in which it is mounted."""
     import mujoco
 
     model = env.sim.mj_model
@@ -142,12 +143,12 @@ def of_sensor(env: Any, name: str) -> Meaning:
 
 
 def of_field(name: str) -> Meaning:
-    """Return what a field of a sensor's data class means."""
+    """Return the semantics of a field of a sensor's data class."""
     return _FIELDS.get(name, Meaning())
 
 
 def of_command(term: Any, name: str) -> Meaning:
-    """Return what a command asks for."""
+    """Return the semantics of a command."""
     if name == "command" and hasattr(term, "vel_command_b"):
         names = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
         frame = term.robot.body_names[0]
@@ -158,12 +159,12 @@ def of_command(term: Any, name: str) -> Meaning:
 
 
 def of_target(entity: Any, setter: str, names: Sequence[str]) -> Meaning:
-    """Return what an action term tells an entity by one of its setters."""
+    """Return the semantics of the values that an action term passes to a setter of an entity."""
     return Meaning(_TARGETS[setter][0], [names], _unit(entity, names, _TARGETS[setter]))
 
 
 def _unit(entity: Any, names: Sequence[str] | None, units: tuple[Any, str, str]) -> str | None:
-    """Return the unit of these joints; there is none for revolute and prismatic ones together."""
+    """Return the unit of these joints; none for revolute and prismatic joints together."""
     import mujoco
 
     chosen = [

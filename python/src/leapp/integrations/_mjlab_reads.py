@@ -14,12 +14,12 @@ from . import _mjlab_meaning as meanings
 
 
 class Reads:
-    """Makes inputs of what observation and action terms read, once a pass.
+    """Turns values that observation and action terms read into inputs, once per pass.
 
-    Entities' data, sensors and commands get a class of their own while :meth:`watching`, derived
-    from theirs, in which reading an attribute first asks this object. A value that is computed from
-    others, as gravity in the robot's frame is from its orientation, is one input: what the
-    term asked for. Used from one thread.
+    While :meth:`watching`, the data of entities, sensors and commands have derived classes in which
+    reading an attribute first asks this object. A value that is computed from others, such as
+    gravity in the robot's frame from its orientation, is one input: the value that the term reads.
+    Used from one thread.
     """
 
     def __init__(self, env: Any, node: str) -> None:
@@ -29,14 +29,14 @@ class Reads:
         self._inside = False  # of a read, whose own reads are its business
         #: Which term is being computed, for messages.
         self.term = ""
-        #: What was read since this was last emptied, by connection.
+        #: The inputs that were read since this was last cleared, by connection.
         self.seen: list[str] = []
-        #: The inputs of the last pass, in the order in which they were first read.
+        #: The inputs of the last pass, in the order of their first read.
         self.ports: list[TensorSemantics] = []
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch the environment for as long as the block runs."""
+        """Watch the environment while the block runs."""
         from mjlab.tasks.tracking.mdp import MotionCommand
 
         with contextlib.ExitStack() as stack:
@@ -48,7 +48,7 @@ class Reads:
                 stack.enter_context(derived(sensor, self.reading(sensor, watch.sensor)))
             for name in self.env.command_manager.active_terms:
                 term = self.env.command_manager.get_term(name)
-                # A motion is part of the bundle: what is read of it is the motion's own tables.
+                # A motion is part of the bundle: reads of it use the motion's own tables.
                 if not isinstance(term, MotionCommand):
                     watch = _Watch(self, f"command:{name}", name)
                     stack.enter_context(derived(term, self.reading(term, watch.command)))
@@ -58,7 +58,7 @@ class Reads:
 
     @contextlib.contextmanager
     def one_pass(self) -> Iterator[None]:
-        """Make inputs of what is read in the block."""
+        """Turn values that the block reads into inputs."""
         self._values, self.ports = {}, []
         try:
             yield
@@ -66,7 +66,7 @@ class Reads:
             self._values = None
 
     def plainly(self, read: Callable[[], Any]) -> Any:
-        """Run a read of which nothing is to become an input."""
+        """Run a read that must not create inputs."""
         inside, self._inside = self._inside, True
         try:
             return read()
@@ -75,13 +75,13 @@ class Reads:
 
     @property
     def asking(self) -> bool:
-        """Return whether a value that is read now is to become an input."""
+        """Return whether a value that is read now becomes an input."""
         return self._values is not None and not self._inside
 
     def input(
         self, connection: str, name: str, value: Callable[[], Any], meaning: Callable[[], Any]
     ) -> Any:
-        """Return the input for a tensor that is read, and other values unchanged."""
+        """Return the input for a tensor that is read; other values are unchanged."""
         import torch
 
         assert self._values is not None
@@ -89,7 +89,7 @@ class Reads:
             found = self.plainly(value)
             if not isinstance(found, torch.Tensor) or found.shape[:1] != (1,):
                 return found
-            # A copy, because the simulation's memory is written behind PyTorch's back.
+            # A copy, because the simulation writes its memory without PyTorch.
             port = self.plainly(meaning).semantics(name, found.clone(), connection)
             self._values[connection] = annotate.input_tensors(self._node, port)
             self.ports.append(port)
@@ -97,9 +97,9 @@ class Reads:
         return self._values[connection]
 
     def begin(self, ports: list[TensorSemantics]) -> None:
-        """Make inputs of what an earlier pass read; all at once, since a node begins with one line.
+        """Create all inputs that an earlier pass read, because a node begins with one call.
 
-        Their values are those of now.
+        They have their current values.
         """
         connections = [port.extra["mjlab_connection"] for port in ports if port.extra]
 
@@ -112,9 +112,9 @@ class Reads:
         self._values = dict(zip(connections, values if len(ports) > 1 else [values], strict=True))
 
     def reading(self, thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) -> type:
-        """Return a class derived from the object's own that asks `watch` for public attributes.
+        """Return a class derived from the object's own one that asks `watch` for public attributes.
 
-        It does so where a value that is read is to become an input.
+        It does so if a value that is read becomes an input.
         """
         own: Any = type(thing)
         reads = self
@@ -137,7 +137,7 @@ class Reads:
         return Watched
 
     def _refuse(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
-        """Refuse what a robot has no word for: the memory of the simulation itself."""
+        """Refuse values that a robot does not have: the memory of the simulation itself."""
         if not callable(self.plainly(read)):
             raise LeappValueError.coded(
                 "LP803",
@@ -158,9 +158,10 @@ class _Watch:
         self._name = name
 
     def entity(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
-        """Properties are measured; the rest, as the default pose, are constants."""
+        """Properties are measured; all others, such as the default pose, are constants."""
         if name == "encoder_bias":
-            # That of the simulated encoders. A robot measures and obeys in terms of its own.
+            # The bias of the simulated encoders. A robot measures and moves in terms of its own
+            # encoders.
             return read() * 0
         if not isinstance(getattr(type(data), name, None), property):
             return read()
@@ -168,7 +169,7 @@ class _Watch:
         return self._input(name, read, lambda: meanings.of_entity(entity, name))
 
     def sensor(self, sensor: Any, name: str, read: Callable[[], Any]) -> Any:
-        """The data of a sensor is a tensor, or a data class of several."""
+        """The data of a sensor is a tensor, or a data class with several tensors."""
         if name != "data":
             return read()
         env, own = self._reads.env, self._connection.partition(":")[2]
@@ -180,7 +181,7 @@ class _Watch:
         return value
 
     def command(self, term: Any, name: str, read: Callable[[], Any]) -> Any:
-        """Tensors of a command with a row for each environment are what is commanded."""
+        """Tensors of a command with one row per environment are the commanded values."""
         return self._input(name, read, lambda: meanings.of_command(term, name))
 
     def _field(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
@@ -193,7 +194,7 @@ class _Watch:
 
 
 def value_of(env: Any, connection: str) -> Any:
-    """Return what mjlab has for an input with that ``mjlab_connection``."""
+    """Return the value in mjlab for an input with that ``mjlab_connection``."""
     kind, _, rest = connection.partition(":")
     owner, _, name = rest.partition(":")
     if kind == "state":
@@ -206,9 +207,9 @@ def value_of(env: Any, connection: str) -> Any:
 
 @contextlib.contextmanager
 def derived(thing: Any, to: type) -> Iterator[None]:
-    """Let an object be of a class derived from its own for as long as the block runs."""
+    """Give an object a derived class while the block runs."""
     own = type(thing)
-    # Past the object's own idea of setting attributes.
+    # Bypasses the object's own way of setting attributes.
     object.__setattr__(thing, "__class__", to)
     try:
         yield
@@ -217,7 +218,7 @@ def derived(thing: Any, to: type) -> Iterator[None]:
 
 
 def _copied(value: Any, to: type) -> Any:
-    """Return a shallow copy that is of the derived class."""
+    """Return a shallow copy of the object with the derived class."""
     copy: Any = object.__new__(to)
     copy.__dict__.update(value.__dict__)
     return copy

@@ -18,18 +18,18 @@ NODE = "policy"
 
 
 class Task:
-    """A task and its policy, stepped as mjlab does but with the pass of a node in the middle.
+    """A task and its policy, stepped like mjlab, with the pass of a node in the middle.
 
     Args:
         env: One environment on the CPU, or a wrapper of it.
-        policy: From a TensorDict of observation groups to an action.
+        policy: A function from a TensorDict of observation groups to an action.
     """
 
     def __init__(self, env: Any, policy: Any) -> None:
         self.env = _checked(env)
         self._policy = policy
         self._clip = getattr(env, "clip_actions", None)
-        # Of rsl_rl's models: of vectors, and of images.
+        # Methods of rsl_rl's models: for vectors, and for images.
         vectors = list(getattr(policy, "obs_groups", ["actor"]))
         self._groups = vectors + list(getattr(policy, "obs_groups_2d", []))
         self._reads = Reads(self.env, NODE)
@@ -38,7 +38,7 @@ class Task:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Have the environment ready for passes for as long as the block runs."""
+        """Prepare the environment for passes while the block runs."""
         observations, env = self.env.observation_manager, self.env
         with contextlib.ExitStack() as stack:
             stack.enter_context(buffers_as_state(observations, self._groups))
@@ -51,14 +51,14 @@ class Task:
                     label = f"Observation term '{group}/{name}'"
                     stack.enter_context(having(term, "func", self._named(label, term.func)))
                     stack.enter_context(having(term, "noise", None))
-            # A pass computes observations and processes the action; step() need not do it again.
+            # A pass computes observations and processes the action, so step() must not do it again.
             stack.enter_context(having(observations, "compute", lambda **_: {}))
             # Nothing may be reset between passes, whatever an untrained policy does.
             stack.enter_context(having(env.cfg, "auto_reset", False))
             yield
 
     def probe(self) -> None:
-        """Run a control step without tracing: what it reads, and what cannot be exported."""
+        """Run a control step without tracing, to find its inputs and unsupported reads."""
         self._start()
         with self._reads.one_pass():
             self._tick()
@@ -66,7 +66,7 @@ class Task:
         self._start()
 
     def _start(self) -> None:
-        """Have the environment and the policy as they are before their first tick."""
+        """Set the environment and the policy to their state before the first tick."""
         self.env.reset()
         for motion in self._motions().values():
             motion.time_steps.zero_()  # from its start; a tick goes on before it looks
@@ -74,7 +74,7 @@ class Task:
             self._policy.reset()
 
     def trace_pass(self, backend: str) -> None:
-        """Run one control step, less the physics, as a pass of the node."""
+        """Run one control step without the physics, as a pass of the node."""
         with self._reads.one_pass():
             self._reads.begin(self._ports)
             annotate.register_buffer(NODE, self._states())
@@ -87,7 +87,7 @@ class Task:
         """Let mjlab apply the action and simulate until the next control step."""
         env = self.env
         with contextlib.ExitStack() as stack:
-            # Counters are the node's state, so that mjlab counts in copies.
+            # Counters are state of the node, so mjlab counts in copies.
             stack.enter_context(having(env, "episode_length_buf", env.episode_length_buf.clone()))
             for motion in self._motions().values():
                 stack.enter_context(having(motion, "time_steps", motion.time_steps.clone()))
@@ -96,7 +96,7 @@ class Task:
             env._manual_reset_pending.zero_()
 
     def configs(self) -> GraphConfigs:
-        """Return what the bundle says of the whole: rate, default pose, ranges of commands."""
+        """Return the bundle's configs: rate, default pose, ranges of commands."""
         pose: dict[str, float] = {}
         for term in self.env.action_manager._terms.values():
             entity = term._entity
@@ -116,7 +116,7 @@ class Task:
         )
 
     def _tick(self) -> list[TensorSemantics]:
-        """Observe, decide and process the action; return the values for the actuators."""
+        """Observe, compute and process the action; return the values for the actuators."""
         from tensordict import TensorDict
 
         for motion in self._motions().values():
@@ -139,7 +139,7 @@ class Task:
         return targets
 
     def _decide(self, observed: Any) -> Any:
-        """Run the policy, a recurrent one with its hidden state as the node's."""
+        """Run the policy; the hidden state of a recurrent one is the node's."""
         network = getattr(self._policy, "rnn", None)
         if not getattr(self._policy, "is_recurrent", False) or network is None:
             return self._policy(observed)
@@ -198,7 +198,7 @@ class Task:
         return constants
 
     def _states(self) -> dict[str, Any]:
-        """Return what a pass writes in place, by the names that it has in the bundle."""
+        """Return the tensors that a pass writes in place, by their names in the bundle."""
         states = {"last_action": self.env.action_manager._action}
         for name, motion in self._motions().items():
             states[f"{name}_time_step"] = motion.time_steps
@@ -213,7 +213,7 @@ class Task:
         return {name: term for name, term in terms.items() if isinstance(term, MotionCommand)}
 
     def _named(self, label: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function of a term such that messages can name it."""
+        """Return the function of a term, wrapped so that messages can name the term."""
 
         def named(*args: Any, **kwargs: Any) -> Any:
             self._reads.term = f"{label} ({getattr(function, '__name__', type(function).__name__)})"
@@ -240,7 +240,7 @@ class Task:
 
 
 def _checked(env: Any) -> Any:
-    """Return the environment itself, if it is one that can be exported."""
+    """Return the environment itself, if it can be exported."""
     from mjlab.envs import ManagerBasedRlEnv
 
     unwrapped = getattr(env, "unwrapped", env)
@@ -267,14 +267,14 @@ def _gains_of(entity: Any) -> dict[str, tuple[float, float]]:
 
 
 def _flat(hidden: Any) -> tuple[Any, ...]:
-    """Return a hidden state as a tuple: of none, one, or an LSTM's two."""
+    """Return a hidden state as a tuple: empty, of one, or the two of an LSTM."""
     if hidden is None:
         return ()
     return tuple(hidden) if isinstance(hidden, tuple) else (hidden,)
 
 
 def _zeros(network: Any) -> tuple[Any, ...]:
-    """Return the hidden state that a GRU or an LSTM begins with."""
+    """Return the initial hidden state of a GRU or an LSTM."""
     import torch
 
     shape = (network.num_layers, 1, network.hidden_size)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Tensors = Mapping[str, torch.Tensor]
 
-#: Passes that are traced: with the first tick's state, with the state it left, and once more,
-#: which shows whether the first tick differs.
+#: Passes that are traced: with the state of the first tick, with the state that it returned, and
+#: once more, which shows if the first tick differs.
 PASSES = 3
 
 _NODE = "policy"
@@ -30,8 +30,8 @@ class Policy:
 
     Attributes:
         step: Computes outputs and the next states from inputs and states, all of them by name.
-        sample: Makes inputs up, other ones in each call; they have the shapes that are exported.
-        states: What ``step`` begins with after a reset; empty for a policy without memory.
+        sample: Returns random inputs, different ones in each call, with the exported shapes.
+        states: The states after a reset; empty for a policy without memory.
     """
 
     step: Callable[[Tensors, Tensors], tuple[Tensors, Tensors]]
@@ -49,19 +49,19 @@ def export(
     """Trace the policy as one node, write the bundle and return the path of its YAML file.
 
     Args:
-        policy: What to export.
-        path: The bundle's folder; its last part names the graph.
+        policy: The policy.
+        path: The bundle's directory; its last part names the graph.
         backend: ``"onnx"`` or ``"jit"``.
-        frequency: How often a second the policy runs, if that is known.
+        frequency: Rate of the policy in Hz, if it is known.
         verbose: Show the whole log on the console.
     """
     import torch
     from torch.distributions import Distribution
 
-    # Checking their parameters asks whether values are finite or positive, which decides nothing
-    # about an action but would be named as a branch on traced values.
+    # Distributions check whether their parameters are finite or positive. This does not affect an
+    # action, but would be reported as a branch on traced values.
     with having(Distribution, "_validate_args", False), torch.no_grad():
-        policy.step(policy.sample(), policy.states)  # one that cannot run leaves no files
+        policy.step(policy.sample(), policy.states)  # a policy that cannot run leaves no files
         with traced(path, verbose) as yaml:
             states = dict(policy.states)
             for _ in range(PASSES):
@@ -72,16 +72,15 @@ def export(
 
 @contextlib.contextmanager
 def traced(path: str | os.PathLike[str], verbose: bool) -> Iterator[str]:
-    """Trace what the block runs; yield the path that the bundle's YAML file will have."""
-    # It is looked for where start() will put it, even if the program changes its working
-    # directory.
+    """Trace the block; yield the future path of the bundle's YAML file."""
+    # The path as start() resolves it, also if the program changes its working directory.
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     with leapp.trace(folder, verbose=verbose, max_cached_io=PASSES):
         yield os.path.join(folder, f"{os.path.basename(folder)}.yaml")
 
 
 def _trace_pass(policy: Policy, states: Any, backend: str) -> Any:
-    """Run one tick as a pass of the node; return the states it left."""
+    """Run one tick as a pass of the node; return the next states."""
     inputs = dict(policy.sample())
     inputs = _named(inputs, annotate.input_tensors(_NODE, inputs))
     if states:
@@ -94,13 +93,13 @@ def _trace_pass(policy: Policy, states: Any, backend: str) -> Any:
 
 
 def _named(names: Any, values: Any) -> dict[str, Any]:
-    """Undo what annotations do: a bare value for one entry, a tuple for more."""
+    """Undo the unpacking of annotations: a bare value for one entry, a tuple for more."""
     return dict(zip(names, values if len(names) > 1 else [values], strict=True))
 
 
 @contextlib.contextmanager
 def having(thing: Any, name: str, value: Any) -> Iterator[None]:
-    """Let an attribute of an object or class have another value for as long as the block runs."""
+    """Set an attribute of an object or class while the block runs."""
     own = vars(thing)
     had, before = name in own, own.get(name)
     setattr(thing, name, value)
@@ -114,12 +113,12 @@ def having(thing: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def frozen(module: torch.nn.Module) -> Any:
-    """Return a copy on the CPU in evaluation mode; the user's own goes on as it was."""
+    """Return a copy on the CPU in evaluation mode; the user's own policy is unchanged."""
     import torch
     from torch.overrides import TorchFunctionMode
 
     class Detaching(TorchFunctionMode):
-        """Copies the values of what training left in a module, such as its last distribution."""
+        """Copies tensors that training left in a module, such as its last distribution."""
 
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None

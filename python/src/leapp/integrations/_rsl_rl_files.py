@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "a checkpoint of RSL-RL"
 
-#: How names in ActorCritic's state dict, until RSL-RL 3, became those of an actor.
+#: Names in ActorCritic's state dict, until RSL-RL 3, and their names in an actor.
 _RENAMED = (
     (re.compile(r"^(?:actor|student)\."), "mlp."),
     (re.compile(r"^(?:actor|student)_obs_normalizer\."), "obs_normalizer."),
@@ -34,8 +34,8 @@ class SavedActor(NamedTuple):
 
     Attributes:
         path: The file.
-        weights: By the names that an actor of RSL-RL 4 or newer has.
-        section: Where its configuration is, ``"actor"`` or ``"student"``; ``"policy"`` for a
+        weights: By their names in an actor of RSL-RL 4 or newer.
+        section: The section of its configuration, ``"actor"`` or ``"student"``; ``"policy"`` for a
             checkpoint of an older release.
     """
 
@@ -68,14 +68,14 @@ def make_actor(
     *,
     trusted: bool,
 ) -> Any:
-    """Make the actor with the checkpoint's weights.
+    """Create the actor with the checkpoint's weights.
 
     Args:
         saved: The checkpoint.
-        config: What it was trained with; may be empty.
+        config: The configuration of the training; may be empty.
         activation: Used instead of the configuration's.
         images: Channels, height and width of each image.
-        trusted: Whether the configuration may name classes beyond RSL-RL's.
+        trusted: True if the configuration may name classes other than RSL-RL's.
     """
     arguments = _arguments(saved, config)
     if activation is not None:
@@ -117,7 +117,7 @@ def make_actor(
 
 
 def _renamed(weights: dict[str, Any]) -> dict[str, Any]:
-    """Return the actor's share of an ActorCritic's weights, by its new names."""
+    """Return the actor's part of an ActorCritic's weights, under its new names."""
     return {
         pattern.sub(prefix, name): value
         for name, value in weights.items()
@@ -127,7 +127,7 @@ def _renamed(weights: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the actor is made with: from the configuration, or else from the weights."""
+    """Return the arguments of the actor: from the configuration, or else from the weights."""
     section = _options(config.get(saved.section) or {})
     layers = _layers(saved)
     found: dict[str, Any] = {
@@ -138,7 +138,7 @@ def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
     }
     if saved.section != "policy":
         return found | section
-    # ActorCritic's configuration says of the actor what its weights do not.
+    # ActorCritic's configuration has the properties of the actor that its weights do not show.
     if "activation" in section:
         found["activation"] = section["activation"]
     if config.get("empirical_normalization") or section.get("actor_obs_normalization"):
@@ -182,7 +182,7 @@ def _with_distribution(saved: SavedActor, arguments: dict[str, Any]) -> SavedAct
 
 
 def _rnn_arguments(saved: SavedActor) -> dict[str, Any]:
-    """Return kind and size of the recurrent network that the weights are of."""
+    """Return type and size of the recurrent network with these weights."""
     recurrent = saved.weights.get("rnn.rnn.weight_hh_l0")
     if recurrent is None:
         return {}
@@ -195,7 +195,7 @@ def _rnn_arguments(saved: SavedActor) -> dict[str, Any]:
 
 
 def _layers(saved: SavedActor) -> list[torch.Tensor]:
-    """Return the weights of the MLP's layers in their order."""
+    """Return the weights of the MLP's layers in order."""
     named = (
         (re.match(r"mlp\.(\d+)\.weight$", name), saved.weights[name]) for name in saved.weights
     )
@@ -219,7 +219,7 @@ def _check_normalizer(saved: SavedActor, arguments: Mapping[str, Any]) -> None:
 
 
 def _class_of(saved: SavedActor, module: Any, name: Any, trusted: bool) -> Any:
-    """Return a class of RSL-RL's, or any other if the configuration is trusted with that."""
+    """Return a class of RSL-RL, or any other class if the configuration is trusted."""
     from rsl_rl.utils import resolve_callable
 
     own = re.split(r"[.:]", str(name))[-1]
@@ -255,7 +255,7 @@ def _observations(
 
 
 def _actions(saved: SavedActor, arguments: dict[str, Any], trusted: bool) -> int:
-    """Return how many actions there are; some distributions take two numbers for each."""
+    """Return the number of actions; some distributions need two numbers for each."""
     from rsl_rl.modules import distribution
 
     rows = int(_layers(saved)[-1].shape[0])
@@ -269,7 +269,7 @@ def _actions(saved: SavedActor, arguments: dict[str, Any], trusted: bool) -> int
 
 
 def _encoded(saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any]) -> int:
-    """Return how many features the image encoders give."""
+    """Return the number of features of the image encoders."""
     from rsl_rl.modules import CNN
 
     if images and not arguments.get("cnn_cfg"):
@@ -286,7 +286,7 @@ def _encoded(saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any
 
 
 def _without_noise(saved: SavedActor, actor: Any) -> dict[str, Any]:
-    """Return the weights, less those of a noise that the actor was made without."""
+    """Return the weights without those of a noise that the actor was created without."""
     if getattr(actor, "distribution", None) is not None:
         return saved.weights
     return {

@@ -21,9 +21,8 @@ class SavedModel(NamedTuple):
 
     Attributes:
         policy: The policy with its weights.
-        normalized: True if it was trained with a VecNormalize, as far as the file shows: of
-            algorithms
-            with a replay buffer it does not.
+        normalized: True if it was trained with a VecNormalize. Files of algorithms with a replay
+            buffer do not show this.
     """
 
     policy: Any
@@ -31,12 +30,12 @@ class SavedModel(NamedTuple):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Unpickles data; a class or function that does more than hold some is refused.
+    """Unpickles data; refuses classes and functions that do more than hold data.
 
     Args:
         stream: The file.
         path: Its name, for messages.
-        trusted: Whether anything is allowed.
+        trusted: True to allow everything.
     """
 
     def __init__(self, stream: Any, path: object, *, trusted: bool) -> None:
@@ -45,7 +44,7 @@ class _Unpickler(pickle.Unpickler):
         self._trusted = trusted
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the class or function that the file names, if that is safe."""
+        """Return the class or function that the file names, if it is safe."""
         if self._trusted or (module, name) in _DATA:
             return super().find_class(module, name)
         if module.startswith(_LIBRARIES):
@@ -56,7 +55,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _data_classes() -> tuple[type, ...]:
-    """Return whose subclasses, of the libraries, may be named: making one runs nothing else."""
+    """Return the libraries' base classes; creating one of their subclasses runs no other code."""
     import torch
     from gymnasium import spaces
     from stable_baselines3.common.running_mean_std import RunningMeanStd
@@ -66,7 +65,7 @@ def _data_classes() -> tuple[type, ...]:
 
 
 def read_model(path: str | os.PathLike[str], *, trusted: bool) -> SavedModel:
-    """Make the policy that a ``model.zip`` describes; nothing else of the file is unpickled."""
+    """Create the policy that a ``model.zip`` describes; nothing else in the file is unpickled."""
     file = _checkpoint.existing(path)
     entries = _read_entries(file)
     _checkpoint.library("stable_baselines3", "stable-baselines3")
@@ -82,7 +81,7 @@ def read_model(path: str | os.PathLike[str], *, trusted: bool) -> SavedModel:
 
 
 def read_normalizer(path: str | os.PathLike[str], *, trusted: bool) -> Any:
-    """Return the VecNormalize that a file holds, without its environment."""
+    """Return the VecNormalize in a file, without its environment."""
     file = _checkpoint.existing(path)
     _checkpoint.library("stable_baselines3", "stable-baselines3")
     from stable_baselines3.common.vec_env import VecNormalize
@@ -96,7 +95,7 @@ def read_normalizer(path: str | os.PathLike[str], *, trusted: bool) -> Any:
 
 
 def _read_entries(file: str) -> dict[str, bytes]:
-    """Return the archive's members that matter here."""
+    """Return the archive's relevant members."""
     names = ("data", "policy.pth")
     try:
         with zipfile.ZipFile(file) as archive:
@@ -109,7 +108,7 @@ def _read_entries(file: str) -> dict[str, bytes]:
 
 
 def _make_policy(file: str, data: dict[str, Any], trusted: bool) -> Any:
-    """Make the policy, with weights of its own making."""
+    """Create the policy with new weights."""
     from stable_baselines3.common.policies import BasePolicy
 
     kind = _decoded(file, data, "policy_class", trusted)
@@ -126,7 +125,7 @@ def _make_policy(file: str, data: dict[str, Any], trusted: bool) -> Any:
 
 
 def _decoded(file: str, data: dict[str, Any], key: str, trusted: bool) -> Any:
-    """Return one entry of the file's data, which is plain JSON or a pickle in it."""
+    """Return one entry of the file's data: plain JSON, or a pickle in it."""
     if key not in data:
         raise _checkpoint.not_a_checkpoint(file, _EXPECTED, f"no '{key}' in its data")
     value = data[key]
@@ -137,7 +136,7 @@ def _decoded(file: str, data: dict[str, Any], key: str, trusted: bool) -> Any:
 
 
 def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
-    """Return what a pickle holds; raise if it is not a pickle, or would run code."""
+    """Return the content of a pickle; raise if it is not a pickle or would run code."""
     try:
         return _Unpickler(stream, file, trusted=trusted).load()
     except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError) as error:
@@ -146,12 +145,12 @@ def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
         ) from error
 
 
-#: Where the classes that a policy is described with are looked for.
+#: Modules in which classes of policy descriptions are looked up.
 _LIBRARIES = tuple(
     "gymnasium.spaces. torch.nn.modules. torch.optim. stable_baselines3. sb3_contrib.".split()
 )
 
-#: What NumPy's arrays, generators and Python's containers are pickled with.
+#: Functions and classes in pickles of NumPy's arrays and generators and of Python's containers.
 _NUMPY_CORE = ("numpy.core", "numpy._core")
 _DATA = {
     *(("builtins", name) for name in ("set", "frozenset", "slice", "complex", "bytearray")),

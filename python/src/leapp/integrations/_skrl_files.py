@@ -1,4 +1,4 @@
-"""The files of skrl: what agents save, and the configuration that its Runner makes models from."""
+"""The files of skrl: checkpoints of agents, and the configuration of its Runner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EXPECTED = "a checkpoint of skrl"
 
-#: The Runner's names for the functions that make models.
+#: The Runner's names for the functions that create models.
 _MAKERS = {
     "gaussianmixin": "gaussian_model",
     "multivariategaussianmixin": "multivariate_gaussian_model",
@@ -25,7 +25,7 @@ _MAKERS = {
     "multicategoricalmixin": "multicategorical_model",
 }
 
-#: What expressions of a configuration may be made of; skrl turns them into a program.
+#: Syntax that expressions of a configuration may contain; skrl runs them as code.
 _SYNTAX = (
     ast.Expression, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Call, ast.BinOp,
     ast.UnaryOp, ast.operator, ast.unaryop, ast.Subscript, ast.Slice,
@@ -42,8 +42,8 @@ class SavedAgent(NamedTuple):
     Attributes:
         path: The file.
         role: ``"policy"`` or ``"q_network"``.
-        weights: The model's.
-        preprocessor: The weights of the preprocessor of observations; None without one.
+        weights: The weights of the model.
+        preprocessor: The weights of the preprocessor of observations, or None.
     """
 
     path: str
@@ -65,11 +65,11 @@ def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedAgent:
 
 
 def make_preprocessor(saved: SavedAgent, config: Mapping[str, Any]) -> Any:
-    """Make what observations go through first; raise if the configuration has one and it is lost.
+    """Create the preprocessor of observations; raise if its weights are missing.
 
     Args:
         saved: The checkpoint.
-        config: What it was trained with; may be empty.
+        config: The configuration of the training; may be empty.
     """
     agent = config.get("agent") or {}
     name = next(
@@ -96,7 +96,7 @@ def make_preprocessor(saved: SavedAgent, config: Mapping[str, Any]) -> Any:
 
 
 def make_model(saved: SavedAgent, config: Mapping[str, Any] | None, *, trusted: bool) -> Any:
-    """Make the model that a configuration of skrl's Runner describes, without weights."""
+    """Create the model that a configuration of skrl's Runner describes, without weights."""
     section = dict((config or {}).get("models") or {})
     if not section:
         raise LeappValueError.coded(
@@ -143,7 +143,7 @@ def _instantiated(
 
 
 def _spaces(saved: SavedAgent, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return spaces of the sizes that the weights are of."""
+    """Return spaces with the sizes of the weights."""
     import numpy as np
     from gymnasium import spaces
 
@@ -175,7 +175,7 @@ def _spaces(saved: SavedAgent, kind: str, settings: Mapping[str, Any]) -> dict[s
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
-    """Return a configuration with a word replaced in every text."""
+    """Return a configuration with a word replaced in every string."""
     if isinstance(value, Mapping):
         return {key: _replaced(each, old, new) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -188,7 +188,7 @@ def _is_scaler(saved: SavedAgent) -> bool:
 
 
 def _check_expressions(path: str, value: Any) -> None:
-    """Raise if a text in the configuration is more than an expression of tensors."""
+    """Raise if a string in the configuration is more than an expression of tensors."""
     if isinstance(value, Mapping):
         value = (*value, *value.values())
     if isinstance(value, (list, tuple)):
@@ -199,7 +199,7 @@ def _check_expressions(path: str, value: Any) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text only names, indexes and computes."""
+    """Return whether a string contains only names, indices and arithmetic."""
     if text.isidentifier():
         return "__" not in text
     try:

@@ -1,4 +1,4 @@
-"""Examples of what Gymnasium's spaces hold."""
+"""Random examples of Gymnasium's spaces."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-#: Bounds that are further apart say nothing about what is observed.
+#: Bounds with a larger distance are not the range of real observations.
 _WIDE = 1e3
 
 
 def is_simple(space: Any) -> bool:
-    """Return whether one tensor holds it."""
+    """Return whether one tensor can hold a value of the space."""
     from gymnasium import spaces
 
     return isinstance(
@@ -21,11 +21,11 @@ def is_simple(space: Any) -> bool:
 
 
 def example_of(space: Any, *, real: bool = False) -> torch.Tensor:
-    """Return a batch of one, drawn with PyTorch's generator; real numbers have 32 bits.
+    """Return a batch of one random value, from PyTorch's generator; real numbers have 32 bits.
 
     Args:
         space: A Box, Discrete, MultiDiscrete or MultiBinary.
-        real: Make it real numbers also where the space holds whole ones.
+        real: True for real numbers, also if the space has integers.
     """
     import numpy as np
     import torch

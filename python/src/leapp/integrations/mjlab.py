@@ -1,9 +1,9 @@
 """A task of mjlab and its trained policy as a bundle.
 
 One tick of the bundle is one control step: observation terms with their scale, clip, delay and
-history, the policy with its normaliser, and the action terms, all of them as mjlab runs them. What
-the terms read of entities, sensors and commands are its inputs, what they tell the actuators its
-outputs; ``mjlab_connection`` of each port says where mjlab has it.
+history, the policy with its normaliser, and the action terms, computed as in mjlab. Values that the
+terms read from entities, sensors and commands are its inputs; the targets of the actuators are its
+outputs. ``mjlab_connection`` of each port names the value in mjlab.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ def export_task(
     backend: str = "onnx",
     verbose: bool = False,
 ) -> str:
-    """Export a policy with everything that its task does before and after it.
+    """Export a policy with everything that its task computes before and after it.
 
     Noise is left out, and a recurrent policy starts with its state at zero. The environment is
     stepped a few times and is reset afterwards.
 
     Args:
         env: A ``ManagerBasedRlEnv`` with one environment on the CPU, or rsl_rl's wrapper of it,
-            whose ``clip_actions`` then counts.
-        policy: What ``runner.get_inference_policy()`` gives; or any function from a TensorDict of
-            observation groups to an action, which gets the group ``"actor"``.
-        path: The bundle's folder; its last part names the graph.
+            whose ``clip_actions`` then applies.
+        policy: The result of ``runner.get_inference_policy()``, or any function from a TensorDict
+            of observation groups to an action, which gets the group ``"actor"``.
+        path: The bundle's directory; its last part names the graph.
         backend: ``"onnx"`` or ``"jit"``.
         verbose: Show the whole log on the console.
 
@@ -71,9 +71,9 @@ def export_task(
 
 
 def read_inputs(env: Any, manager: leapp.InferenceManager) -> dict[str, Any]:
-    """Return what the environment has now for each input of an exported task.
+    """Return the current value in the environment of each input of an exported task.
 
-    By it a bundle runs in mjlab's own simulation:
+    With it, a bundle can run in mjlab's own simulation:
     ``manager.run_policy(read_inputs(env, manager))``.
     """
     ports = {
@@ -99,10 +99,10 @@ def export_checkpoint(
     """Export a registered task in its play configuration with a checkpoint that mjlab trained.
 
     Args:
-        task: The task's name, such as ``"Mjlab-Velocity-Flat-Unitree-Go1"``. Tasks of your own are
-            known once the module that registers them is imported.
+        task: The task's name, such as ``"Mjlab-Velocity-Flat-Unitree-Go1"``. Your own tasks are
+            available after the module that registers them is imported.
         checkpoint: The ``model_*.pt`` of rsl_rl.
-        path: The bundle's folder; its last part names the graph.
+        path: The bundle's directory; its last part names the graph.
         motion_file: The ``.npz`` of a tracking task; it becomes part of the bundle.
         backend: ``"onnx"`` or ``"jit"``.
         verbose: Show the whole log on the console.
@@ -126,9 +126,9 @@ def export_checkpoint(
 
 
 def load_policy(task: str, env: Any, checkpoint: str | os.PathLike[str]) -> Any:
-    """Return the policy that the task's runner makes, with the weights of a checkpoint.
+    """Return the policy that the task's runner creates, with the weights of a checkpoint.
 
-    The checkpoint is read as data: nothing that it holds is run.
+    The checkpoint is read as data, without running code from it.
     """
     library("mjlab.tasks", _PACKAGE)
     from mjlab.rl import MjlabOnPolicyRunner, RslRlVecEnvWrapper
@@ -166,7 +166,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Export what the arguments say and return the path of the bundle's YAML file."""
+    """Export with these arguments; return the path of the bundle's YAML file."""
     library("mjlab.tasks", _PACKAGE)
     options = vars(arguments)
     if module := options.pop("module"):
@@ -202,7 +202,7 @@ def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any
 
 @contextlib.contextmanager
 def _evaluating(policy: Any) -> Iterator[None]:
-    """Have a module in evaluation mode for as long as the block runs."""
+    """Put a module into evaluation mode while the block runs."""
     training = getattr(policy, "training", False)
     if training:
         policy.eval()

@@ -3,8 +3,8 @@
     rsl_rl.export_policy(runner.get_inference_policy(), "walker")
     rsl_rl.export_checkpoint("logs/model_1500.pt", "walker")
 
-Ports are named as in RSL-RL's own ONNX files: ``obs`` holds the one-dimensional observation groups
-in their order, each image has a port of its own, and ``actions`` comes out.
+Ports are named as in RSL-RL's own ONNX files: ``obs`` contains the one-dimensional observation
+groups in order, each image has its own port, and the output is ``actions``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def export_policy(
     frequency: float | None = None,
     verbose: bool = False,
 ) -> str:
-    """Write the bundle of an actor; return its YAML file's path.
+    """Write the bundle of an actor; return the path of its YAML file.
 
     Args:
         policy: ``runner.get_inference_policy()``, ``runner.alg.actor`` or the runner itself; a
             module with ``act_inference``, as before RSL-RL 4, must be given as a checkpoint.
-        path: The bundle's folder.
+        path: The bundle's directory.
         backend: ``"onnx"`` or ``"jit"``.
-        frequency: How often a second the policy runs.
+        frequency: Rate of the policy in Hz.
         verbose: Show the whole log on the console.
     """
     if hasattr(policy, "alg"):
@@ -64,17 +64,17 @@ def export_checkpoint(
     trust: str | None = None,
     **options: Any,
 ) -> str:
-    """Write the bundle of a ``model_*.pt`` file; return its YAML file's path.
+    """Write the bundle of a ``model_*.pt`` file; return the path of its YAML file.
 
     Args:
         checkpoint: The file, of RSL-RL 2 or newer.
-        path: The bundle's folder.
-        config: What it was trained with, as a dict or a YAML file; ``params/agent.yaml`` next to
-            the checkpoint by default, where Isaac Lab and mjlab write it.
-        activation: The activation function, for a checkpoint without a configuration: layers tell
-            their sizes, but not what is between them.
+        path: The bundle's directory.
+        config: The configuration of the training, as a dict or a YAML file; by default
+            ``params/agent.yaml`` next to the checkpoint, where Isaac Lab and mjlab write it.
+        activation: The activation function, for a checkpoint without a configuration, because
+            weights do not show it.
         images: Channels, height and width of each image input of the actor.
-        trust: ``"code"`` lets the file run code, and the configuration name classes of your own.
+        trust: ``"code"`` lets the file run code, and the configuration name your own classes.
         options: As in :func:`export_policy`.
     """
     trusted = _checkpoint.check_trust(trust)
@@ -109,12 +109,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Export what the arguments say; return the YAML file's path."""
+    """Export with these arguments; return the path of the YAML file."""
     arguments.images = dict(map(_image, arguments.images))
     return export_checkpoint(**vars(arguments))
 
 
-#: What is asked of an actor.
+#: Methods and attributes that an actor must have.
 _NEEDED = ("obs_groups", "obs_dim", "get_hidden_state", "reset")
 
 
@@ -153,9 +153,9 @@ class _Tick(_policy.Policy):
         return {"actions": self._actor(self._groups(inputs))}, self._hidden()
 
     def _groups(self, inputs: Any) -> dict[str, Any]:
-        """Return the observation groups. All of the vectors are in the first one of them.
+        """Return the observation groups. The first one contains all vectors.
 
-        The actor puts them side by side before anything else, and does not know their sizes.
+        The actor concatenates them first, and does not know their sizes.
         """
         groups = dict(inputs)
         obs = groups.pop("obs", None)

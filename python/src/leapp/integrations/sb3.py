@@ -3,9 +3,9 @@
     sb3.export_policy(model, "walker")
     sb3.export_checkpoint("model.zip", "walker", normalizer="vecnormalize.pkl")
 
-The bundle takes what the environment observes (one port ``obs``, or one for each key of a Dict
-space), normalises it, and gives the deterministic ``action`` as ``model.predict`` does: rescaled
-where it was squashed, clipped to the action space where it was not.
+The inputs of the bundle are the environment's observations (one port ``obs``, or one for each key
+of a Dict space). It normalises them and outputs the deterministic ``action`` of ``model.predict``:
+rescaled if it was squashed, otherwise clipped to the action space.
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ def export_policy(
     frequency: float | None = None,
     verbose: bool = False,
 ) -> str:
-    """Write the bundle of an algorithm (``PPO(..)``) or of its policy; return its YAML file's path.
+    """Write the bundle of an algorithm or of its policy; return the path of its YAML file.
 
     Args:
-        policy: The algorithm, whose VecNormalize is found by itself, or ``model.policy``.
-        path: The bundle's folder.
-        normalizer: A VecNormalize to use instead, the path of one that was saved, or False for
-            none.
-        channels_last: Take images as cameras give them, height x width x channels.
+        policy: The algorithm, whose VecNormalize is used automatically, or ``model.policy``.
+        path: The bundle's directory.
+        normalizer: A VecNormalize to use instead, the path of a saved one, or False for none.
+        channels_last: Image inputs have the layout of cameras, height x width x channels.
         backend: ``"onnx"`` or ``"jit"``.
-        frequency: How often a second the policy runs.
+        frequency: Rate of the policy in Hz.
         verbose: Show the whole log on the console.
     """
     _checkpoint.library("stable_baselines3", "stable-baselines3")
@@ -76,14 +75,14 @@ def export_checkpoint(
     trust: str | None = None,
     **options: Any,
 ) -> str:
-    """Write the bundle of a file that ``model.save`` wrote; return its YAML file's path.
+    """Write the bundle of a file that ``model.save`` wrote; return the path of its YAML file.
 
     Args:
-        checkpoint: The ``.zip`` file. Only what describes the policy is read of it.
-        path: The bundle's folder.
+        checkpoint: The ``.zip`` file. Only the description of the policy is read from it.
+        path: The bundle's directory.
         normalizer: The file that ``VecNormalize.save`` wrote; False exports the bare policy of a
             model that was trained with one.
-        trust: ``"code"`` lets the files run code, which those with classes of your own need.
+        trust: ``"code"`` lets the files run code, which files with your own classes need.
         options: As in :func:`export_policy`.
     """
     trusted = _checkpoint.check_trust(trust)
@@ -121,12 +120,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Export what the arguments say; return the YAML file's path."""
+    """Export with these arguments; return the path of the YAML file."""
     return export_checkpoint(**vars(arguments))
 
 
 class _Tick(_policy.Policy):
-    """The operations of ``predict`` around a policy, on tensors."""
+    """The tensor operations of ``predict`` around a policy."""
 
     def __init__(self, policy: Any, normalizer: Any, channels_last: bool) -> None:
         import torch
@@ -179,7 +178,7 @@ class _Tick(_policy.Policy):
         action, (h, c) = self._policy._predict(
             observation,
             lstm_states=(states["h"], states["c"]),
-            episode_starts=torch.zeros(1),  # a reset gives the initial states back
+            episode_starts=torch.zeros(1),  # a reset restores the initial states
             deterministic=True,
         )
         return {"action": self._in_domain(action)}, {"h": h, "c": c}
@@ -195,7 +194,7 @@ class _Tick(_policy.Policy):
         return value
 
     def _in_domain(self, action: torch.Tensor) -> torch.Tensor:
-        """Bring the network's answer into the action space."""
+        """Convert the network's result to the action space."""
         import torch
         from gymnasium import spaces
 
@@ -245,7 +244,7 @@ def _is_channels_first(space: Any) -> bool:
 
 
 def _choices(space: Any) -> int:
-    """Return how many entries a mask over the actions has."""
+    """Return the number of entries of a mask over the actions."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.MultiDiscrete):

@@ -3,8 +3,8 @@
     skrl.export_policy(agent, "walker")
     skrl.export_checkpoint("agent_10000.pt", "walker", config="agent.yaml")
 
-The bundle takes ``observations`` and gives deterministic ``actions``: the mean of a Gaussian, the
-likeliest choice of a categorical, the best one of a Q-network.
+The input of the bundle is ``observations``, its output the deterministic ``actions``: the mean of a
+Gaussian, the most probable choice of a categorical distribution, the best one of a Q-network.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ def export_policy(
     frequency: float | None = None,
     verbose: bool = False,
 ) -> str:
-    """Write the bundle of an agent or of its policy; return its YAML file's path.
+    """Write the bundle of an agent or of its policy; return the path of its YAML file.
 
     Args:
-        policy: The agent, whose preprocessor is found by itself, or a model.
-        path: The bundle's folder.
-        preprocessor: What observations go through first, such as a RunningStandardScaler.
+        policy: The agent, whose preprocessor is used automatically, or a model.
+        path: The bundle's directory.
+        preprocessor: A module that is applied to observations first, such as a
+            RunningStandardScaler.
         backend: ``"onnx"`` or ``"jit"``.
-        frequency: How often a second the policy runs.
+        frequency: Rate of the policy in Hz.
         verbose: Show the whole log on the console.
     """
     _checkpoint.library("skrl.models.torch", "skrl")
@@ -69,21 +70,21 @@ def export_checkpoint(
     trust: str | None = None,
     **options: Any,
 ) -> str:
-    """Write the bundle of a file that an agent saved; return its YAML file's path.
+    """Write the bundle of a file that an agent saved; return the path of its YAML file.
 
     Args:
-        checkpoint: ``agent_*.pt``, ``best_agent.pt``, or the policy's own where modules are stored
-            separately.
-        path: The bundle's folder.
+        checkpoint: ``agent_*.pt``, ``best_agent.pt``, or the policy's own file if modules are
+            stored separately.
+        path: The bundle's directory.
         config: The configuration of skrl's Runner, as a dict or a YAML file; by default
             ``params/agent.yaml`` next to the checkpoint or its directory.
-        model: Instead of a configuration, a model of your own for the weights.
-        trust: ``"code"`` lets the file run code, and the configuration hold any expression.
+        model: Your own model for the weights, instead of a configuration.
+        trust: ``"code"`` lets the file run code, and the configuration contain any expression.
         options: As in :func:`export_policy`.
     """
     trusted = _checkpoint.check_trust(trust)
     saved = _skrl_files.read(checkpoint, trust=trust)
-    # Isaac Lab leaves it in the run's folder.
+    # Isaac Lab writes it to the run's directory.
     config = _checkpoint.config_of(config, checkpoint, levels=2 if model is None else 0)
     if model is None:
         model = _skrl_files.make_model(saved, config, trusted=trusted)
@@ -109,14 +110,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Export what the arguments say; return the YAML file's path."""
+    """Export with these arguments; return the path of the YAML file."""
     if arguments.model:
         arguments.model = _checkpoint.from_file(arguments.model)()
     return export_checkpoint(**vars(arguments))
 
 
 def _preprocessor_of(agent: Any) -> Any:
-    """Return the module that an agent's observations go through, if there is one."""
+    """Return the module that an agent applies to observations, if there is one."""
     import torch
 
     for name in ("_observation_preprocessor", "_state_preprocessor"):
@@ -129,7 +130,7 @@ def _preprocessor_of(agent: Any) -> Any:
 
 
 class _Inputs(dict[str, Any]):
-    """The inputs of a model; a policy that wants the simulator's state is refused."""
+    """Return the inputs of a model; refuse a policy that needs the simulator's state."""
 
     def __getitem__(self, key: str) -> Any:
         if key == "states":
@@ -149,7 +150,7 @@ class _Tick(_policy.Policy):
         self._preprocessor = None if preprocessor is None else _policy.frozen(preprocessor)
         self._model = _policy.frozen(model)
         self._role = role
-        self._model.device = "cpu"  # models send what they make where they were made
+        self._model.device = "cpu"  # models create tensors on the device on which they were created
         self._space = self._model.observation_space
         if not is_simple(self._space):
             raise _checkpoint.unsupported(
@@ -180,7 +181,7 @@ class _Tick(_policy.Policy):
         return {"actions": self._deterministic(actions, outputs)}, left
 
     def _deterministic(self, actions: torch.Tensor, outputs: Any) -> torch.Tensor:
-        """Return the action that the distribution is around."""
+        """Return the mean action of the distribution."""
         if "mean_actions" in outputs:
             mean: torch.Tensor = outputs["mean_actions"]
             return mean
@@ -189,7 +190,7 @@ class _Tick(_policy.Policy):
 
 @contextlib.contextmanager
 def _no_draws() -> Iterator[None]:
-    """Let distributions answer with their mode: models draw also where only a mean is wanted."""
+    """Let distributions return their mode, because models also sample if only a mean is needed."""
     from torch.distributions import Categorical, MultivariateNormal, Normal
 
     def mode(self: Any, sample_shape: Any = ()) -> Any:

@@ -3,9 +3,9 @@
     torchrl.export_policy(actor, "walker", env)
     torchrl.export_checkpoint("actor.pt", "walker", actor, env)
 
-The bundle takes what the environment observes before its transforms (ObservationNorm, VecNorm,
-CatTensors, ..), has one port for each key, and gives the deterministic ``action``. Whatever an
-actor reads under ``key`` and leaves under ``("next", key)`` is its state.
+The inputs of the bundle are the environment's observations before its transforms (ObservationNorm,
+VecNorm, CatTensors, ..), with one port for each key. Its output is the deterministic ``action``. A
+value that an actor reads as ``key`` and writes as ``("next", key)`` is its state.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ def export_policy(
     frequency: float | None = None,
     verbose: bool = False,
 ) -> str:
-    """Write the bundle of an actor; return its YAML file's path.
+    """Write the bundle of an actor; return the path of its YAML file.
 
     Args:
-        policy: The actor, a TensorDictModule of any kind.
-        path: The bundle's folder.
-        observed: The environment, or an example of what it observes: a TensorDict or a dict of
-            tensors with a batch in front.
-        transforms: What observations go through before the actor; by default the environment's.
-        action_key: Where the actor leaves its action.
+        policy: The actor, any TensorDictModule.
+        path: The bundle's directory.
+        observed: The environment, or an example of its observations: a TensorDict or a dict of
+            tensors with a batch dimension first.
+        transforms: Transforms of the observations before the actor; by default the environment's.
+        action_key: The key of the actor's action.
         backend: ``"onnx"`` or ``"jit"``.
-        frequency: How often a second the policy runs.
+        frequency: Rate of the policy in Hz.
         verbose: Show the whole log on the console.
     """
     _checkpoint.library("torchrl.envs", "torchrl")
@@ -56,7 +56,8 @@ def export_policy(
         raise _checkpoint.unsupported(
             f"torchrl.export_policy() takes a TensorDictModule, got {type(policy).__name__}."
         )
-    inner, own = _unwrapped(observed)  # to which transforms refer weakly: it stays
+    # Transforms have weak references to it, so it must stay alive.
+    inner, own = _unwrapped(observed)
     given = own if transforms is None else transforms
     given = _flattened([given] if hasattr(given, "transforms") else given)
     tick = _Tick(_policy.frozen(policy), action_key, inner, given)
@@ -73,14 +74,14 @@ def export_checkpoint(
     trust: str | None = None,
     **options: Any,
 ) -> str:
-    """Write the bundle of an actor whose weights are in a file; return its YAML file's path.
+    """Write the bundle of an actor whose weights are in a file; return the path of its YAML file.
 
     Args:
-        checkpoint: What ``torch.save(actor.state_dict(), ..)`` wrote, or a dict of such.
-        path: The bundle's folder.
-        policy: The actor that takes the weights in.
+        checkpoint: A file of ``torch.save(actor.state_dict(), ..)``, or of a dict of state dicts.
+        path: The bundle's directory.
+        policy: The actor that receives the weights.
         observed: As in :func:`export_policy`.
-        key: Which of the file's state dicts is the actor's.
+        key: The key of the actor's state dict in the file.
         trust: ``"code"`` lets the file run code.
         options: As in :func:`export_policy`.
     """
@@ -112,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> str:
-    """Export what the arguments say; return the YAML file's path."""
+    """Export with these arguments; return the path of the YAML file."""
     options = vars(arguments)
     place = options.pop("model")
     made = _checkpoint.from_file(place)()
@@ -136,19 +137,19 @@ class _Tick(_policy.Policy):
         given, left = set(map(_key, actor.in_keys)), set(map(_key, actor.out_keys))
         self._state_keys = [key for key in sorted(given) if ("next", *key) in left]
         needed = given - set(self._state_keys) - {("is_init",)}
-        #: The transforms between what is observed and the actor.
+        #: The transforms between the observations and the actor.
         self._chain: list[Any] = []
         for transform in reversed(transforms):
             made = set(map(_key, transform.out_keys or []))
             if not made & needed:
-                continue  # rewards, counters and the like
+                continue  # rewards, counters and similar entries
             needed = (needed - made) | set(map(_key, transform.in_keys or []))
             self._chain.insert(0, _inference(transform))
         self._sources = sorted(needed)
         sample = _sampler(observed, self._sources)
         with torch.no_grad():
             _, first = self._step(sample(), {})
-        # Without states an actor begins with zeros of its own.
+        # Without states, an actor starts with its own zeros.
         states = {name: torch.zeros_like(value) for name, value in first.items()}
         super().__init__(self._step, sample, states)
 
@@ -189,7 +190,7 @@ def _unwrapped(observed: Any) -> tuple[Any, list[Any]]:
 
 
 def _flattened(transforms: Iterable[Any]) -> list[Any]:
-    """Return single transforms, those inside of others included."""
+    """Return single transforms, including those inside others."""
     found = []
     for transform in transforms:
         inner = getattr(transform, "transforms", None)
@@ -198,7 +199,7 @@ def _flattened(transforms: Iterable[Any]) -> list[Any]:
 
 
 def _inference(transform: Any) -> Any:
-    """Return a transform as it is to run on a robot; raise if that is not known."""
+    """Return a transform for use on a robot; raise if it is unknown."""
     from torchrl.envs.transforms import CatTensors, Transform
 
     name = type(transform).__name__
@@ -223,7 +224,7 @@ def _inference(transform: Any) -> Any:
 
 
 def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[str, torch.Tensor]]:
-    """Return what makes inputs up; real numbers of an example are moved around."""
+    """Return a function that returns random inputs; real numbers of an example are varied."""
     import torch
 
     spec = getattr(observed, "observation_spec", None)
@@ -251,7 +252,7 @@ def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[st
 
 
 def _leaf(data: Any, key: tuple[str, ...]) -> Any:
-    """Return what nested dicts or TensorDicts hold under a key; None if it is nothing."""
+    """Return the value under a key of nested dicts or TensorDicts, or None."""
     for part in key:
         if part not in list(data.keys()):
             return None

@@ -1,1 +1,1 @@
-"""Modules that programs written for NVIDIA's ``leapp`` import names from; ``leapp`` has them."""
+"""Modules from which programs written for NVIDIA's ``leapp`` import names of ``leapp``."""

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def map_to_torch_dtype(name: str) -> torch.dtype:
-    """Return the type that a port's ``dtype`` names, as in ``"float32"``."""
+    """Return the type for a port's ``dtype``, such as ``"float32"``."""
     import torch
 
     dtype = getattr(torch, str(name), None)
