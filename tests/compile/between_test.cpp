@@ -18,7 +18,7 @@ class BetweenTest : public leapp::testing::Tracing {
     Tracing::SetUp();
     begin();
   }
-  // What the nodes become, and the one thing that is said.
+  // The resulting nodes, and the one message.
   std::map<NodeId, Node> take() {
     end();
     state::Findings findings;
@@ -41,7 +41,7 @@ TEST_F(BetweenTest, TheNodeBeforePutsOutWhatTheNextReceives) {
   const auto changed = take();
   const Node& a = changed.at(id("a"));
   ASSERT_EQ(a.outputs.size(), 2U);
-  EXPECT_EQ(a.outputs[1].name, "x_1");  // it has an input of the name that "b" gave it
+  EXPECT_EQ(a.outputs[1].name, "x_1");  // it has an input for the name that "b" used
   EXPECT_TRUE(a.outputs[1].is_between);
   for (const session::Pass& each : a.passes) {
     EXPECT_TRUE(at::equal(each.outputs.at(0), at::full({2}, 2.0F)));
@@ -52,7 +52,7 @@ TEST_F(BetweenTest, TheNodeBeforePutsOutWhatTheNextReceives) {
   EXPECT_EQ(x.source, (session::PortId{a.id, "x_1"}));
   EXPECT_EQ(x.age.distance(), 0);
   EXPECT_EQ(said_.level, LogLevel::kInfo);
-  EXPECT_EQ(node("a").outputs.size(), 1U);  // what was recorded stays as it is
+  EXPECT_EQ(node("a").outputs.size(), 1U);  // the records do not change
 }
 
 TEST_F(BetweenTest, FeedbackBeginsWithWhatTheFirstPassReceived) {
@@ -163,7 +163,7 @@ TEST_F(BetweenTest, WhatIsReadUndeclaredInTheSameTickTakesNothing) {
     out("b", in("b", at::ones({2})) + made);
   }
   EXPECT_THAT(take(), IsEmpty());
-  EXPECT_EQ(said_.text, "");  // passes that differ are said
+  EXPECT_EQ(said_.text, "");  // differing passes are reported
 }
 
 TEST_F(BetweenTest, ANodeWithoutAGraphTakesNothing) {

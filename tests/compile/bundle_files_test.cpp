@@ -15,7 +15,7 @@ using testing::run;
 
 class BundleFilesTest : public testing::FolderTest {
  protected:
-  // A node whose output feeds its second input, which began with sevens.
+  // A node whose output feeds its second input, with sevens as initial value.
   BundleFilesTest() {
     testing::wire(node_.inputs[1], 0, "y", 2, 1);
     run(node_, {row(1), row(7)}, {row(8)});

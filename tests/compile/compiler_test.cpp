@@ -1,4 +1,4 @@
-// compile_graph(): what it refuses and says, in which order, and what it writes.
+// compile_graph(): its errors and warnings, their order, and its files.
 #include "compile/compiler.h"
 
 #include <map>
@@ -28,12 +28,12 @@ class CompilerTest : public testing::Tracing {
   bool is_written(const std::string& name) const {
     return std::filesystem::exists(folder_ / "g" / name);
   }
-  // The files of the bundle; log and report go on.
+  // Returns the files of the bundle, without log and report.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "g")) {
       const std::string name = entry.path().filename().string();
-      if (name == "log.txt" || name == "validation.json") continue;  // the last attempt's
+      if (name == "log.txt" || name == "validation.json") continue;  // those of the last attempt
       std::ostringstream text;
       text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
       found[entry.path().filename().string()] = text.str();
@@ -55,7 +55,7 @@ class CompilerTest : public testing::Tracing {
 };
 
 TEST(CompilerDeathTest, NothingWasEverTraced) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that runs nothing else
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process without other threads
   const auto refused = [] { return code_of([] { compile_graph(); }) == Code::kNoSession; };
   EXPECT_EXIT(std::_Exit(refused() ? 0 : 1), ::testing::ExitedWithCode(0), "");
 }
@@ -203,7 +203,7 @@ TEST_F(CompilerTest, AFrontEndNamesTheWeights) {
   EXPECT_NE(files().at("n.onnx").find("encoder.weight"), std::string::npos);
 }
 
-// Cancels at the first checkpoint, at the second one, and so on.
+// Cancels at the first checkpoint, then at the second one, and so on.
 TEST_F(CompilerTest, ACancelledExportLeavesTheFormerBundle) {
   begin();
   pass("a");

@@ -20,7 +20,7 @@ class DraftTest : public leapp::testing::Tracing {
     Tracing::SetUp();
     begin();
   }
-  // The drafts of all nodes, with their states chosen.
+  // Returns the drafts of all nodes, with their states selected.
   std::vector<Draft> draft(Backend backend) {
     stop();
     nodes_ = session::Session::instance().nodes();
@@ -134,7 +134,7 @@ TEST_F(DraftTest, OnnxHasOneNameForEachPort) {
     EXPECT_EQ(made.model.outputs.at(1).name, onnx ? "h_out" : "h");
     EXPECT_THAT(made.input_names, ElementsAre("x", "h"));
     EXPECT_THAT(made.output_names, ElementsAre("y", "h"));
-    EXPECT_THAT(found(), IsEmpty());  // a declared state is no news
+    EXPECT_THAT(found(), IsEmpty());  // a declared state is not reported
   }
 }
 
@@ -144,7 +144,7 @@ TEST_F(DraftTest, AnInputThatReachesNothingIsLeftOut) {
   std::vector<Draft> drafts = draft(Backend::kOnnx);
   const ExportedNode made = finish(drafts, 0);
   EXPECT_THAT(made.input_names, ElementsAre("x"));
-  EXPECT_THAT(found(), IsEmpty());  // who compiles all nodes says so
+  EXPECT_THAT(found(), IsEmpty());  // only a compilation of all nodes reports it
 }
 
 TEST_F(DraftTest, AStateThatWasFoundIsNamed) {

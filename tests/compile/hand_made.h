@@ -1,4 +1,4 @@
-// Nodes without a program: their ports, and what their passes took in and put out.
+// Nodes without a program: their ports, and the inputs and outputs of their passes.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,10 +18,10 @@ using session::Node;
 using session::NodeId;
 using session::Pass;
 
-/// Wide enough for weights to leave the model's file.
+/// Wide enough that weights are stored outside of the model's file.
 inline constexpr std::int64_t kWidth = 1024;
 
-/// Every port is a row of four numbers, as those of tests/data/models are.
+/// Returns a row of four numbers, the shape of every port in tests/data/models.
 inline at::Tensor row(double value) {
   return at::full({1, 4}, value);
 }
@@ -33,7 +33,7 @@ inline session::NodePort port(const std::string& name) {
   return made;
 }
 
-/// A node that completed as the `id`-th and has run no pass yet.
+/// Returns a node that completed as the `id`-th one and has no passes yet.
 inline Node make_node(NodeId id, const std::string& name, const std::vector<std::string>& inputs,
                       const std::vector<std::string>& outputs) {
   Node node;
@@ -45,7 +45,7 @@ inline Node make_node(NodeId id, const std::string& name, const std::vector<std:
   return node;
 }
 
-/// One more pass.
+/// Adds a pass.
 inline void run(Node& node, std::vector<at::Tensor> inputs, std::vector<at::Tensor> outputs) {
   Pass pass;
   for (const session::NodePort& each : node.inputs) pass.recording.inputs.push_back({each.name});
@@ -55,7 +55,8 @@ inline void run(Node& node, std::vector<at::Tensor> inputs, std::vector<at::Tens
   ++node.completed;
 }
 
-/// The input receives that output, in each of `reads` passes what was put out `distance` before.
+/// Connects the input to that output: each of `reads` passes receives the output of the pass
+/// `distance` earlier.
 inline void wire(session::NodePort& input, NodeId from, const std::string& output, int reads = 1,
                  int distance = 0) {
   input.source = session::PortId{from, output};
@@ -64,7 +65,8 @@ inline void wire(session::NodePort& input, NodeId from, const std::string& outpu
   }
 }
 
-/// An input x, an output y, a state h that is updated and a state k that is not.
+/// Returns a node with an input x, an output y, a state h that is updated and a state k that is
+/// not.
 inline Node with_states() {
   Node node = make_node(0, "n", {"x"}, {"y"});
   node.states = {port("h"), port("k")};
@@ -80,7 +82,7 @@ inline Node with_states() {
   return node;
 }
 
-/// A folder that goes away with the test.
+/// A directory that is removed after the test.
 class FolderTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What a node exports as a constant.
+// Constants that a node exports.
 #include "compile/inventory.h"
 
 #include <cmath>
@@ -103,7 +103,7 @@ TEST_F(ConstantsTest, AnOutputThatIsAConstantIsListed) {
   const Tensor x = in("n", at::ones({2}));
   annotate::output_tensors("n", {{"y", x * 2}},
                            {.static_outputs = {{"limits", command}}, .export_with = "jit"});
-  EXPECT_THAT(collect({held(command, "p.command")}).constants, IsEmpty());  // declared as such
+  EXPECT_THAT(collect({held(command, "p.command")}).constants, IsEmpty());  // a declared buffer
 }
 
 TEST_F(ConstantsTest, TheUserAcknowledgesByNameOrTensor) {

@@ -74,7 +74,7 @@ TEST_F(ModelFilesTest, WritesOnnxAsItsParametersSay) {
   EXPECT_EQ(model.external_data[0].path, "n.onnx.data");
 }
 
-// LP405: there is no Python.
+// LP405, because this is not Python.
 TEST_F(ModelFilesTest, SomeBackendsNeedAnExternalOne) {
   EXPECT_EQ(code_of([&] { write(Backend::kBridgedOnnx, "onnx-dynamo"); }), Code::kNeedsPython);
   EXPECT_EQ(code_of([&] { write(Backend::kExportedProgram, "pt2"); }), Code::kNeedsPython);
@@ -93,7 +93,7 @@ TEST_F(ModelFilesTest, AnExternalBackendWritesOnnxWithTheModelsNames) {
   std::ifstream(folder_ / "n.onnx") >> backend >> port;
   EXPECT_EQ(backend, "onnx-dynamo");
   EXPECT_EQ(port, "x_in");
-  EXPECT_EQ(graph_.value(graph_.inputs()[0]).name, "x");  // which stays as it is
+  EXPECT_EQ(graph_.value(graph_.inputs()[0]).name, "x");  // it stays unchanged
 }
 
 TEST_F(ModelFilesTest, AnExternalBackendWritesAnExportedProgramWithItsVersion) {

@@ -34,7 +34,7 @@ class OwnModelTest : public testing::FolderTest {
   std::optional<Code> code(const std::filesystem::path& source, Model model) const {
     return code_of([&] { take_own_model(own(source), folder_, {}, model); });
   }
-  // A model y = x * w with its weights beside it.
+  // Writes a model y = x * w with its weights in a separate file.
   std::filesystem::path write_with_weights(const std::string& name) const {
     onnx::Model model;
     model.ir_version = 9;
@@ -113,7 +113,7 @@ TEST_F(OwnModelTest, FitsItsNode) {
 TEST_F(OwnModelTest, IsReadable) {
   std::ofstream(folder_ / "broken.pt") << "no zip archive";
   EXPECT_EQ(code(folder_ / "broken.pt", declare({port("x")}, {port("y")})), Code::kOwnModel);
-  EXPECT_EQ(backend_of(own(folder_ / "broken.pt"), "n"), "jit");  // which only looks
+  EXPECT_EQ(backend_of(own(folder_ / "broken.pt"), "n"), "jit");  // which only checks the model
 }
 
 TEST_F(OwnModelTest, ItsBackendMayBeNamed) {

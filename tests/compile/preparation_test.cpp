@@ -1,4 +1,4 @@
-// Loading ahead: asked for any number of times, and in the way of nobody.
+// Loading libraries in advance: it may be requested repeatedly, and disturbs no one.
 #include "compile/preparation.h"
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ TEST(PreparationTest, AChildInheritsNoLock) {
   const pid_t child = fork();
   ASSERT_NE(child, -1);
   if (child == 0) {
-    alarm(60);  // a lock that nobody holds any more ends the child by a signal
+    alarm(60);  // if the child inherited a locked mutex, a signal ends it
     try {
       preload_graphviz();
-    } catch (const Error&) {  // no Graphviz on this machine: nothing to wait for
+    } catch (const Error&) {  // there is no Graphviz on this machine
     }
     _exit(0);
   }

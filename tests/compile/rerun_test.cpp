@@ -24,7 +24,7 @@ Route call(const char* name, const char* overload, std::vector<c10::IValue> argu
   return {{}, std::move(made), result};
 }
 
-// (y * scale)[half], and what is added to it in place
+// (y * scale)[half], and an in-place addition to it
 Route way(std::size_t half) {
   const Tensor any = at::empty({0});
   const Tensor scale = at::full({4}, 2.0F);

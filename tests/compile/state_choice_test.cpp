@@ -1,4 +1,4 @@
-// Which states a model needs, by what reaches what.
+// Selection of the states that a model needs, by data flow.
 #include "compile/state_choice.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ ir::ValueId op(ir::Graph& graph, std::vector<ir::ValueId> inputs) {
   return result;
 }
 
-// A node with an input x, an output y and one state h.
+// Returns a node with an input x, an output y and one state h.
 struct OneState {
   OneState(Origin origin, bool y_reads_h, bool update_reads_h) {
     const ir::ValueId x = purified.graph.add_input("x", kPair);

@@ -50,7 +50,7 @@ TEST(WiresTest, WhatComesFromALaterNodeIsFeedbackAndStaysAnOutput) {
 TEST(WiresTest, WhatAnEarlierNodePutOutInTheTickBeforeIsFeedback) {
   Chain chain;
   wire(chain.policy.inputs[1], 0, "features", 3, 1);
-  // Received though the source had completed a newer one.
+  // The reader received it although the source had already completed a newer one.
   chain.policy.inputs[1].age = {};
   for (int pass = 1; pass < 4; ++pass) chain.policy.inputs[1].age.add({pass, pass - 1, pass + 1});
   const Pipeline pipeline = connect(chain.compiled()).pipeline;
@@ -65,7 +65,7 @@ TEST(WiresTest, OneOutputMayFeedMany) {
             (Wires{{{"pre", "features"}, {{"policy", "features"}, {"drive", "action"}}}}));
 }
 
-// The policy's input `last` is a state, and the policy puts out `value` for another one.
+// The policy's input `last` is a state, and the policy outputs `value` for another state.
 std::vector<State> states_fed_by(const State::Feed& feed) {
   return {{.slot = {.name = "last"}, .fed_by = feed}, {.slot = {.name = "value"}}};
 }
@@ -110,7 +110,8 @@ TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
   EXPECT_EQ(pipeline.outputs, (Ports{{"policy", {"action", "value"}}, {"pre", {"features"}}}));
 }
 
-// Three ticks late for one input, two for another: the links come before the inputs they feed.
+// Three ticks late for one input, two for another: the states of the delay come before the inputs
+// that they feed.
 TEST(WiresTest, AnInputThatLinksDelayIsNotWiredTwice) {
   Chain chain;
   std::vector<ExportedNode> nodes = chain.compiled();

@@ -1,4 +1,4 @@
-// State that nobody declares: tensors that a program replaces from tick to tick.
+// Undeclared state: tensors that a program replaces in each tick.
 
 #include <ATen/ATen.h>
 
@@ -15,7 +15,8 @@ class CarriedTest : public testing::Workbench {
  protected:
   using Step = std::function<Tensor(const Tensor&)>;
 
-  // Traces one program, made by `make`, and compares the bundle with another one of the same.
+  // Traces a program that `make` creates, and compares the bundle with a second one that it
+  // creates.
   void expect_right(const std::function<Step()>& make, int passes, const std::string& backend) {
     const at::NoGradGuard no_grad;
     trace(make(), passes, backend);

@@ -19,8 +19,8 @@ class DelaysTest : public testing::Workbench {
  protected:
   using Step = std::function<Tensor(const Tensor&, const std::string&)>;
 
-  // Traces one program, made by `make`, and compares the bundle with another one of the same. It
-  // takes `input` and gives `output`.
+  // Traces a program that `make` creates, and compares the bundle with a second one that it
+  // creates. The program reads `input` and returns `output`.
   void expect_right(const std::function<Step()>& make, int passes, const std::string& input,
                     const std::string& output) {
     const at::NoGradGuard no_grad;
@@ -47,8 +47,8 @@ class DelaysTest : public testing::Workbench {
   }
 };
 
-// Every loop through it contracts: one that amplifies would grow the last bits, in which engines
-// differ, into a difference.
+// The loop attenuates: one that amplifies would turn rounding differences between engines into real
+// ones.
 Tensor act(const NamedTensors& inputs, const std::string& backend) {
   const std::vector<Tensor> in = annotate::input_tensors("pi", inputs);
   Tensor sum = in[0];
@@ -57,7 +57,7 @@ Tensor act(const NamedTensors& inputs, const std::string& backend) {
   return annotate::output_tensors("pi", {{"a", sum.tanh()}}, {.export_with = backend})[0];
 }
 
-// A policy that takes its last `count` actions, oldest last.
+// A policy that reads its last `count` actions, oldest last.
 std::function<std::function<Tensor(const Tensor&, const std::string&)>()> history(
     std::size_t count, bool copies, const std::vector<Tensor>& first) {
   return [=] {
@@ -108,7 +108,7 @@ TEST_F(DelaysTest, ValuesShiftedInPlace) {
       5, "pi/x", "pi/a");
 }
 
-// `sense` runs first; `pi` takes what it was `delay` ticks ago, and what it is now.
+// `sense` runs first; `pi` reads its output of `delay` ticks ago and its current one.
 std::function<std::function<Tensor(const Tensor&, const std::string&)>()> late(std::size_t delay) {
   return [=] {
     auto past = std::make_shared<std::deque<Tensor>>();

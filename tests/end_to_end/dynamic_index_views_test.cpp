@@ -1,4 +1,4 @@
-// Elements chosen by a number, in a bundle that chooses others.
+// Elements selected by a number; the bundle runs with other numbers.
 #include <ATen/ATen.h>
 
 #include "session/front_end.h"
@@ -11,7 +11,7 @@ using at::Tensor;
 
 class IndexViewsInANodeTest : public testing::Workbench {
  protected:
-  // Traces a program on a table and a number, and compares it on other numbers.
+  // Traces a program on a table and a number, and compares it for other numbers.
   void expect_right(const std::function<Tensor(Tensor, const Tensor&, bool)>& program) {
     const at::NoGradGuard no_grad;
     begin();

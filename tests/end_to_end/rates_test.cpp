@@ -1,4 +1,4 @@
-// Nodes that run at different rates in the program, and once a tick in the bundle.
+// Nodes that run at different rates in the program, but once per tick in the bundle.
 
 #include "workbench.h"
 
@@ -24,7 +24,7 @@ Tensor fresh() {
 
 class RatesTest : public testing::Workbench {
  protected:
-  // What compile_graph() says of the passes of `program`.
+  // Returns the codes that compile_graph() reports about the passes of `program`.
   std::string log_of(const std::function<void()>& program) {
     const at::NoGradGuard no_grad;
     begin();
@@ -106,12 +106,12 @@ TEST_F(RatesTest, OncePerTickIsNoMatter) {
       if (tick < 3) last = run("pi", {{"x", seen}, {"last", last}});
     }
   });
-  quiet([] {  // samples more of a node that nothing reads, and before anything does
+  quiet([] {  // additional passes of a node that nothing reads, and before any node is read
     for (int i = 0; i < 3; ++i) run("sense", {{"x", fresh()}});
     for (int tick = 0; tick < 3; ++tick) run("pi", {{"x", run("sense", {{"x", fresh()}})}});
     for (int i = 0; i < 3; ++i) run("other", {{"x", fresh()}});
   });
-  quiet([] {  // all passes of one node, then all of the next
+  quiet([] {  // all passes of one node, then all of the next one
     std::vector<Tensor> seen;
     for (int tick = 0; tick < 3; ++tick) seen.push_back(run("sense", {{"x", fresh()}}));
     for (const Tensor& one : seen) run("pi", {{"x", one}});

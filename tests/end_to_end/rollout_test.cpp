@@ -1,4 +1,4 @@
-// What was traced against what the wires carry.
+// The traced values, compared with those that the wires carry.
 
 #include "workbench.h"
 
@@ -22,7 +22,7 @@ class RolloutTest : public testing::Workbench {
   }
 };
 
-// A node that doubles its input, and writes its result where no operator is seen.
+// A node that doubles its input, and writes its result without an operator.
 void pass_on(bool write) {
   const Tensor x = annotate::input_tensors("pi", {{"x", at::ones({3})}})[0];
   const Tensor y = annotate::output_tensors("pi", {{"y", x * 2}}, {.export_with = "onnx"})[0];
@@ -46,7 +46,7 @@ TEST_F(RolloutTest, AWriteThatNobodySawIsNamed) {
   EXPECT_THAT(log_of([] { pass_on(false); }), Not(HasSubstr("will not repeat")));
 }
 
-// A declared state that the program makes of what the pass before left.
+// A declared state that the program computes from the result of the previous pass.
 std::function<void()> with_state(const std::function<Tensor(const Tensor&, int)>& between) {
   return [=] {
     Tensor h = at::full({3}, 0.5);

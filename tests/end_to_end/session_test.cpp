@@ -1,4 +1,4 @@
-// The annotations as a C++ program calls them: what is written, and runs.
+// The annotations of a C++ program: the bundle is written and runs.
 #include <ATen/ATen.h>
 
 #include "workbench.h"
@@ -12,7 +12,7 @@ using testing::message_of;
 
 class SessionTest : public testing::Workbench {
  protected:
-  // One node that doubles its input, closed.
+  // Runs one pass of a node that doubles its input.
   static void trace_double(const std::string& backend = "jit") {
     const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
     annotate::output_tensors("n", {{"y", x * 2}}, {.export_with = backend});

@@ -1,4 +1,4 @@
-// Programs in C++ that go on after their trace, with their bundle beside them.
+// C++ programs that continue after tracing, with their bundle in a shadow run.
 #include "leapp/trace/shadow.h"
 
 #include "leapp/log.h"
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 class ShadowTest : public testing::Workbench {
  protected:
-  // Traces a few calls of the step, and exports them.
+  // Traces some calls of the step, and exports them.
   void trace(const std::function<void()>& step, int passes = 3) {
     const at::NoGradGuard no_grad;
     begin();
@@ -28,11 +28,11 @@ class ShadowTest : public testing::Workbench {
   }
 };
 
-// y = h + x, and h is y then; an attribute that nobody declares.
+// y = h + x, then h = y; h is an undeclared attribute.
 struct Integrator {
   Tensor h = at::zeros({2});
   int tick = 0;
-  int jump = -1;  // the tick in which it does something else
+  int jump = -1;  // the tick in which it computes something else
 
   void step() {
     const Tensor x = annotate::input_tensors("pi", {{"x", at::randn({2})}})[0];

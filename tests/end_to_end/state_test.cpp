@@ -1,4 +1,4 @@
-// Recurrent programs traced from C++: a hundred ticks of the bundle against the program itself.
+// Recurrent programs traced from C++: a hundred ticks of the bundle, compared with the program.
 #include <ATen/ATen.h>
 #include <torch/nn/modules/rnn.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using at::Tensor;
 
-// One tick of a program; `backend` is what its nodes export with. Captures its own memory.
+// One tick of a program; `backend` is the export_with of its nodes. Captures its own memory.
 using Step = std::function<Tensor(const Tensor& x, const std::string& backend)>;
 
 struct Program {

@@ -1,4 +1,4 @@
-// A folder for one traced graph, and what a test asks of it.
+// A directory for one traced graph, with the questions of a test about it.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
-// Faults on purpose: one call of one kind fails, as a system short of memory, space, descriptors or
-// threads makes it. interposer_test.cpp holds the functions that stand in for the system's.
+// Injected faults: one call of one kind fails, as on a system that lacks memory, space, descriptors
+// or threads. interposer_test.cpp contains the replacements of the system's functions.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace leapp::test {
 
-/// What can fail: allocations of C++, and calls of the system.
+/// Calls that can fail: allocations of C++, and system calls.
 enum class Fault {
   kAllocation,
   kOpen,
@@ -24,15 +24,14 @@ inline constexpr std::array<const char*, 10> kFaultNames = {
     "allocation", "open",   "read",         "write",  "mmap",
     "fsync",      "rename", "memfd_create", "dlopen", "pthread_create"};
 
-/// Lets call number `index` (from 0) of that kind fail, in whichever thread it is made, until
-/// disarm().
+/// Makes call number `index` (from 0) of that kind fail, in any thread, until disarm().
 void arm(Fault fault, std::size_t index);
 /// Returns whether a call failed since arm().
 bool disarm();
-/// How many calls of that kind there were since arm().
+/// Returns the number of calls of that kind since arm().
 std::size_t calls_seen();
 
-/// Blocks of C++'s memory that are in use.
+/// Returns the number of C++ allocations in use.
 long live_blocks();
 
 }  // namespace leapp::test

@@ -1,6 +1,6 @@
-// Stands in for operator new and for functions of the system in this program. The runtime is linked
-// into it, so that its calls come through here; those of other libraries do not, except for
-// pthread_create() and what the C++ library calls.
+// Replaces operator new and system functions in this program. The runtime is linked into the
+// program, so its calls come here. Calls of other libraries do not, except for pthread_create() and
+// the calls of the C++ library.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -200,7 +200,7 @@ int memfd_create(const char* name, unsigned int flags) noexcept {
 
 void* dlopen(const char* path, int flags) noexcept {
   static const auto next = leapp::test::real<void* (*)(const char*, int)>("dlopen");
-  // A path that does not exist, so that dlerror() has something to say.
+  // A path that does not exist, so that dlerror() returns a message.
   return next(leapp::test::fails(Fault::kLibrary) ? "/nowhere/at/all.so" : path, flags);
 }
 
@@ -218,7 +218,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 namespace leapp::test {
 namespace {
 
-// A sweep that met nothing would pass: the stand-ins are called.
+// Shows that the replacements are called: a sweep without calls would pass.
 TEST(InterposerTest, CallsPassThroughHere) {
   arm(Fault::kAllocation, 0);
   EXPECT_THROW(delete new int(1), std::bad_alloc);

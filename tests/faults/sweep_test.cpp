@@ -33,7 +33,7 @@ std::size_t entries_of(const char* folder) {
   return count;
 }
 
-// What one run left behind in the process.
+// Resources that one run left in the process.
 struct Residue {
   std::size_t files = 0;
   std::size_t threads = 0;
@@ -47,14 +47,14 @@ struct Residue {
   bool operator==(const Residue&) const = default;
 };
 
-// One way to use the runtime, from load to end. Returns what it computed.
+// One use of the runtime, from loading to the end. Returns the computed values.
 using Scenario = std::function<std::string()>;
 
-// The outcome of a run: what it computed, or the error.
+// The outcome of a run: its result, or its error.
 struct Outcome {
   std::string value;
   std::string error;
-  bool is_clear = true;  // the error is one of ours, or std::bad_alloc
+  bool is_clear = true;  // the error is one of LEAPP's, or std::bad_alloc
 };
 
 Outcome run(const Scenario& scenario) {
@@ -73,7 +73,7 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
  protected:
   void sweep(const Scenario& scenario) {
     const test::Fault fault = GetParam();
-    run(scenario);  // what the process makes once
+    run(scenario);  // allocations that a process makes once
     const Outcome expected = run(scenario);
     ASSERT_EQ(expected.error, "");
     test::arm(fault, ~std::size_t{0});
@@ -89,7 +89,8 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
       if (!whole && !chosen) continue;
       ++tried;
       Attempt attempt = attempt_with(scenario, expected.value, i);
-      // What a path of errors makes once in a process is no leak: the second time it is there.
+      // Memory that an error path allocates once per process is not a leak: the second run must
+      // allocate none.
       if (!attempt.leaves_nothing) attempt = attempt_with(scenario, expected.value, i);
       SCOPED_TRACE(std::string(test::kFaultNames[static_cast<std::size_t>(fault)]) + " " +
                    std::to_string(i) + " of " + std::to_string(calls) + ": " +
@@ -105,7 +106,7 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
     EXPECT_EQ(afterwards.value, expected.value) << afterwards.error;
   }
 
-  // What came of a run in which call `index` failed.
+  // Checks the outcome of a run in which call `index` failed.
   struct Attempt {
     std::array<char, 300> error{};
     bool is_clear = false;
@@ -129,7 +130,7 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
     return attempt;
   }
 
-  // A policy with a state, whose engine is this test's: what fails is LEAPP's own.
+  // A policy with a state and an engine of this test, so only LEAPP's own calls can fail.
   static void fill(PolicyBench& bench) {
     const Port q = testing::named_port("q", "state/joint/position", {"hip", "knee"});
     const Port action = testing::named_port("action", "target/joint/position", {"hip", "knee"});
@@ -163,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, SweepTest,
                            return test::kFaultNames[static_cast<std::size_t>(each.param)];
                          });
 
-// Values of a tick as text.
+// Returns the values of a tick as text.
 std::string text_of(std::span<const float> values) {
   std::string text;
   for (const float value : values) text += std::to_string(value) + " ";
@@ -223,7 +224,7 @@ TEST_P(SweepTest, ACallOfTheCInterfaceFailsWithAStatus) {
     leapp_options options;
     leapp_manager* robot = nullptr;
     if (leapp_options_init(&options, sizeof options) != LEAPP_OK) return "options";
-    // No ONNX Runtime reads "a function": what is expected is an error with a code.
+    // "a function" is not an ONNX model, so the expected result is an error with a code.
     const leapp_status status = leapp_load(yaml.c_str(), &options, &robot);
     leapp_free(robot);
     if (status == LEAPP_OK || leapp_last_code()[0] == '\0') return "no error";

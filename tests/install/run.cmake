@@ -1,6 +1,7 @@
-# cmake -DBUILD= -DSOURCE= -DWORK= -DCOMPONENTS= -DCOMPONENT= -DPYTHON= -DCLI= -DCC= -DTOOLCHAIN= -DEMULATOR= -P run.cmake
-# Installs components of a build tree (none named: as README does) into an empty prefix, builds the
-# consumer against it, runs it.
+# cmake -DBUILD= -DSOURCE= -DWORK= -DCOMPONENTS= -DCOMPONENT= -DPYTHON= -DCLI= -DCC= -DTOOLCHAIN=
+#   -DEMULATOR= -P run.cmake
+# Installs components of a build tree into an empty prefix (without names: as in the README), then
+# builds and runs a program that uses them.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -30,7 +31,8 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${EMULATOR} ${WORK}/build/consumer)
 message(STATUS "${output}")
 
-# The same without CMake. A program is linked to the name that says which versions it can run with.
+# The same without CMake. A program is linked to the library name that contains the interface's
+# version.
 if(COMPONENT STREQUAL tools)
   return()
 endif()
@@ -47,7 +49,7 @@ if(NOT output MATCHES "NEEDED[^\n]*libleapp_runtime\\.so\\.[0-9]+\\.[0-9]+\\]")
   message(FATAL_ERROR "libleapp_runtime.so has no versioned SONAME:\n${output}")
 endif()
 
-# Where libtorch is not found, the error says how to name it, and that works.
+# If libtorch is not found, the error names an option to set; with that option the build works.
 if(CLI AND COMPONENT STREQUAL trace)
   set(bundle ${SOURCE}/../data/bundles/leapp-cpp-0.1/walker/walker.yaml)
   set(check ${WORK}/prefix/bin/leapp check ${bundle})

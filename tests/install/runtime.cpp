@@ -1,4 +1,4 @@
-// Uses the installed runtime: no libtorch anywhere near.
+// Uses the installed runtime, without libtorch.
 #include <iostream>
 
 #include "leapp/dtype.h"

@@ -1,4 +1,4 @@
-// Uses the installed desk tools: no libtorch anywhere near.
+// Uses the installed tools, without libtorch.
 #include <iostream>
 
 #include "leapp/tools/inventory.h"

@@ -1,4 +1,4 @@
-// Uses the installed tracing library: an annotation outside a session hands back its argument.
+// Uses the installed tracing library: an annotation outside a session returns its argument.
 #include <ATen/ops/ones.h>
 
 #include <iostream>

@@ -23,7 +23,7 @@ struct Tick {
   ValueId flag = graph.add_input("first", kFlag);
 };
 
-// What is left of `rest` when it puts out the choice between the two.
+// Returns the operators of `rest` after it outputs the selection between the two versions.
 std::vector<std::string> chosen_ops(Tick& rest, ValueId other, const Tick& first, ValueId one) {
   const auto chosen = choose_by_tick(rest.graph, first.graph, rest.flag, {{one, other}});
   rest.graph.add_output("y", chosen.front());

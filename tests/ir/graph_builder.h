@@ -24,7 +24,8 @@ inline ValueId add_constant(Graph& graph, const std::string& name, std::vector<f
       name, {std::shared_ptr<const std::byte>(std::move(owner), bytes), {DType::kFloat32, {size}}});
 }
 
-/// An operation without results, by its schema: op_of("aten::sum.dim_IntList(self, dim)", {..}).
+/// Returns an operation without results, by its schema: op_of("aten::sum.dim_IntList(self, dim)",
+/// {..}).
 inline Op op_of(const std::string& schema, std::vector<Argument> arguments) {
   Signature made{"", "", {}, {"Tensor"}};
   const std::size_t open = schema.find('(');
@@ -81,7 +82,7 @@ inline Op put_op(ValueId self, std::vector<ValueRef> indices, ValueId values,
                {ValueRef{self}, std::move(indices), ValueRef{values}, accumulate});
 }
 
-/// The operators' names in order, without their namespace: "where", "sum.dim_IntList".
+/// Returns the operators' names in order, without their namespace: "where", "sum.dim_IntList".
 inline std::vector<std::string> names(const std::vector<Op>& ops) {
   std::vector<std::string> result;
   for (const Op& op : ops) {

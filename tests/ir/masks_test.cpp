@@ -1,4 +1,4 @@
-// How selections are followed through a graph, and where they have to stay.
+// Tests of following selections through a graph, and of the cases in which they must stay.
 #include "ir/masks.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 const TensorType kFour{DType::kFloat32, {4}};
 const TensorType kRow{DType::kFloat32, {1, 3}};
 
-// A graph with an input x, two masks of its elements and one of its rows.
+// A graph with an input x, two masks of its elements and one mask of its rows.
 struct Masked {
   Graph graph;
   ValueId x = graph.add_input("x", kFull);
@@ -38,7 +38,7 @@ struct Masked {
   ValueId put(ValueId self, ValueId by, ValueId values) {
     return add(graph, put_op(self, {{by}}, values), graph.type(self));
   }
-  // The operators that are left for that output.
+  // Returns the operators that remain for that output.
   Names spread(ValueId output, Spread how) {
     graph.add_output("y", output);
     spread_selections(graph, how);
@@ -81,7 +81,7 @@ TEST(MasksTest, WhatMixesElementsStays) {
   EXPECT_EQ(made.spread(y, Spread::kElements), (Names{"index.Tensor", "cumsum", "index_put"}));
 }
 
-// Which operands give each selected element the same.
+// Operands that give the same result for each selected element.
 TEST(MasksTest, OperandsOfAPointwiseOperator) {
   const Names element_wise = {"add", "where.self"};
   const Names stays = {"index.Tensor", "add", "index_put"};
@@ -106,7 +106,7 @@ TEST(MasksTest, OperandsOfAPointwiseOperator) {
   }
 }
 
-// x[flag] with a flag without dimensions has one dimension more than x.
+// If flag has no dimensions, x[flag] has one dimension more than x.
 TEST(MasksTest, AMaskWithoutDimensionsSelectsAllOrNothing) {
   Masked made;
   const TensorType one{DType::kFloat32, {1, 2, 3}};
@@ -118,7 +118,7 @@ TEST(MasksTest, AMaskWithoutDimensionsSelectsAllOrNothing) {
   EXPECT_EQ(made.spread(y, Spread::kRows), (Names{"reshape", "add", "reshape", "where.self"}));
 }
 
-// One element was selected now, so that what is made of it looks like a number for all.
+// Only one element was selected while tracing, so results look like single numbers.
 TEST(MasksTest, WhatMayBeAsLargeAsASelectionIsNoNumber) {
   Masked made;
   const TensorType one{DType::kFloat32, {1}};
@@ -149,7 +149,7 @@ TEST(MasksTest, ALayerWorksOnAllRowsOnlyWhereShapesHaveToBeStatic) {
   }
 }
 
-// The forms in which a program asks for the positions where a mask is true.
+// Ways in which a program computes the indices at which a mask is true.
 TEST(MasksTest, PositionsSelectAsTheMaskDoes) {
   const TensorType positions{DType::kInt64, {1}};
   const auto found = [](ValueId id) { return ValueRef{id}; };

@@ -1,4 +1,4 @@
-// Which masks are true once for each row, and what their selections become.
+// Tests of masks that are true once per row, and of their selections.
 #include "ir/one_hot.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What an exporter makes of an argument that it cannot read.
+// Returns the error of an exporter for an argument that it cannot read.
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,7 +28,7 @@ class Arguments : public OpArguments {
 
 class OpArgumentsTest : public ::testing::Test {
  protected:
-  // The reader of an operator with one parameter, "x".
+  // Returns a reader for an operator with one parameter, "x".
   Arguments holding(Argument argument) {
     ops_.push_back(std::make_unique<Op>(testing::op_of("aten::op(x)", {std::move(argument)})));
     return {graph_, *ops_.back()};

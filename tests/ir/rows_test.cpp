@@ -1,4 +1,4 @@
-// Which operators are pointwise, and which are row-wise in the inputs that are selected rows.
+// Tests of the lists of pointwise operators and of those that are row-wise in selected inputs.
 #include "ir/rows.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(RowsTest, RowwiseOperators) {
   const ValueRef batch = input("batch", {2, 3, 3});
   const ValueRef images = input("images", {2, 3, 8, 8});
   const ValueRef column = input("column", {2, 1});
-  const ValueRef w = input("w", {3, 3});  // the only one that is not selected
+  const ValueRef w = input("w", {3, 3});  // the only input that is not selected
   const auto selected = [&](ValueId id) { return id != w.id; };
   const auto dim = [](std::int64_t value) { return Argument(value); };
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();

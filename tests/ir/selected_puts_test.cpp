@@ -1,4 +1,4 @@
-// What a write to selected elements becomes, and which writes stay as they are.
+// Tests of rewriting writes to selected elements, and of the writes that stay unchanged.
 #include "ir/selected_puts.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class SelectedPutsTest : public ::testing::Test {
     return graph_.add_input("in" + std::to_string(graph_.inputs().size()), type);
   }
   ValueId tensor(const Shape& shape) { return input({DType::kFloat32, shape}); }
-  // A value that is a selection from a tensor of shape `full`.
+  // Returns a value that is a selection from a tensor of shape `full`.
   ValueId selected(Selection selection, const Shape& full, DType dtype = DType::kFloat32) {
     selection.full = input({dtype, full});
     const ValueId id = input({dtype, {1}});
@@ -32,7 +32,7 @@ class SelectedPutsTest : public ::testing::Test {
   ValueId positions() {
     return selected({.mask = rows_, .flat = true, .column = 0}, {2}, DType::kInt64);
   }
-  // The operators that take the op's place; none where it stays.
+  // Returns the operators that replace the op; none if it stays.
   Names replaced(Op op, Spread spread) {
     op = with_result(graph_, std::move(op), {DType::kFloat32, {2, 3}});
     const bool done = replace_put(selections_, op, spread);

@@ -1,4 +1,4 @@
-// What a reduction over selected elements becomes, and which ones stay as they are.
+// Tests of rewriting reductions over selected elements, and of those that stay unchanged.
 #include "ir/selected_sums.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 class SelectedSumsTest : public ::testing::Test {
  protected:
-  // x[rows] of a tensor of shape [2, 3]
+  // Returns x[rows] of a tensor of shape [2, 3].
   ValueId selected(DType dtype) {
     const auto name = [&] { return "in" + std::to_string(graph_.inputs().size()); };
     const ValueId full = graph_.add_input(name(), {dtype, {2, 3}});
@@ -37,7 +37,7 @@ class SelectedSumsTest : public ::testing::Test {
     return op_of(std::string(name) + "(self, dim, keepdim)",
                  {ValueRef{selected(DType::kFloat32)}, std::move(dim), false});
   }
-  // The operations that take the op's place; none where it stays.
+  // Returns the operations that replace the op; none if it stays.
   std::vector<Op> replaced(Op op, Spread spread) {
     op = with_result(graph_, std::move(op), {DType::kFloat32, {}});
     const bool done = replace_reduction(selections_, op, spread);

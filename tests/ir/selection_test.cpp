@@ -1,4 +1,4 @@
-// Which indices select by a mask, and how a selection is laid out among all elements.
+// Tests of indices that select by a mask, and of the layout of a selection.
 #include "ir/selection.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class SelectionTest : public ::testing::Test {
   }
   ValueId mask(const Shape& shape) { return input({DType::kBool, shape}); }
   ValueId tensor(const Shape& shape) { return input({DType::kFloat32, shape}); }
-  // A column of nonzero(mask).
+  // Returns a column of nonzero(mask).
   ValueId column(ValueId of, int number) {
     const ValueId id = input({DType::kInt64, {1}});
     selections_.add(id, {.mask = of, .full = id, .flat = true, .column = number});

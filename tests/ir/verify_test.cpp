@@ -1,4 +1,4 @@
-// Which graphs are broken, and what is said of them.
+// Tests of invalid graphs and their errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The Debian packages: lintian, then installed and used in an empty root: debs.sh <folder of packages>
+# Checks the Debian packages with lintian, then installs and uses them in an empty root:
+# debs.sh <directory of packages>
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packaging/root.sh
 . tests/packaging/root.sh
 
-debs=${1:?usage: debs.sh <folder of packages>}
+debs=${1:?usage: debs.sh <directory of packages>}
 say() { printf '== %s\n' "$*"; }
 say "lintian"
 lintian --fail-on error,warning "$debs"/*.deb
@@ -27,7 +28,7 @@ root=build/roots/debs
 bare_root "$root"
 cp "$debs"/*.deb "$root/given/"
 cp -r "$prefix/build/consumer" "$prefix/build/c_consumer" tests/data/bundles/leapp-cpp-0.1/walker "$root/given/"
-# The root has no network, so what the packages depend on is handed to it.
+# The root has no network, so the dependencies of the packages are copied into it.
 depends=$(dpkg-deb -f "$debs"/libleapp-runtime*.deb Depends | grep -o 'libyaml-cpp[0-9.]*')
 (cd "$root/given" && apt-get download -qq "$depends")
 in_root "$root" "dpkg -i /given/*.deb >/dev/null && leapp --version && leapp inspect /given/walker/walker.yaml >/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The first `make` of a stranger, where something is missing: each ends in success or in one sentence that says what to do.
-# The root has Python and make, and neither network nor compiler.
+# The first `make` on a machine that lacks something: it succeeds, or ends with one sentence that
+# says what to do.
+# The root has Python and make, but no network and no compiler.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packaging/root.sh
@@ -12,19 +13,20 @@ mkdir -p "$root/leapp"
 git ls-files -z | xargs -0 cp --parents -t "$root/leapp"
 in_root "$root" "useradd --create-home robot && chown -R robot /leapp"
 
-# says <what it is about> <words of the sentence> <command>: it fails, and the last line says so.
+# says <case> <words of the message> <command>: the command fails, and its last line contains the
+# words.
 says() {
   if in_root "$root" "cd /leapp && $3" >"$root/output" 2>&1; then
     echo "$1: it should have failed" >&2
     exit 1
   fi
-  # Last but make's own line about the target that failed.
+  # The last line, without make's own line about the failed target.
   sentence=$(grep -v '^make' "$root/output" | tail -1)
   grep -qE "$2" <<<"$sentence" || { echo "$1: '$2' is not in:"; cat "$root/output"; exit 1; } >&2
   printf '%-22s %s\n' "$1:" "$sentence"
 }
 
-# without <file> <command>: runs it while the file is away.
+# without <file> <command>: runs the command while the file is moved away.
 without='without() { mv "$1" /kept; status=0; bash -c "$2" || status=$?; mv /kept "$1"; return $status; }; without'
 
 says "no root, no sudo" "apt-get install .*g\+\+" "su robot -s /bin/bash -c 'make build'"

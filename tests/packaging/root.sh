@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A Debian system of nothing but Python and make, for tests of packages: source it, then
+# A minimal Debian system with Python and make, for tests of packages. Source this file, then call
 #
-#   bare_root <folder>            copies one to <folder>; .cache/roots keeps the pattern
-#   in_root <folder> <command>    runs a shell command there, without network, with /given for what `give` put there
+#   bare_root <directory>            copies one to <directory>; .cache/roots keeps the original
+#   in_root <directory> <command>    runs a shell command in it, without network; /given has the files of `give`
 #
-# Needs root; where that or debootstrap is missing the tests are left out with a sentence.
+# Needs root and debootstrap; without them the tests are skipped with a message.
 set -euo pipefail
 
 pattern=.cache/roots/python

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The wheels in an empty root, with nothing from apt: wheels.sh <python> <folder of wheels>
+# Tests the wheels in an empty root without apt packages: wheels.sh <python> <directory of wheels>
 #
-# <python> downloads what they depend on; the root has no network. README's example exports with leapp; leapp-runtime
-# alone runs what it wrote.
+# <python> downloads the dependencies, because the root has no network. README's example exports
+# with leapp; leapp-runtime alone runs the bundle.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packaging/root.sh
 . tests/packaging/root.sh
 
-python=${1:?usage: wheels.sh <python> <folder of wheels>}
-wheels=${2:?usage: wheels.sh <python> <folder of wheels>}
+python=${1:?usage: wheels.sh <python> <directory of wheels>}
+wheels=${2:?usage: wheels.sh <python> <directory of wheels>}
 root=build/roots/wheels
 bare_root "$root"
 mkdir -p .cache/wheelhouse

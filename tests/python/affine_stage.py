@@ -1,4 +1,4 @@
-"""A function, and a node that computes it: what programs of the drop-in tests are made of."""
+"""A function and a node that computes it, for the programs of the drop-in tests."""
 
 from __future__ import annotations
 

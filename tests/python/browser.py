@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over its own protocol through two pipes; no further package."""
+"""A headless Chromium, controlled by its own protocol through two pipes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ needs_browser = pytest.mark.skipif(
 
 
 class Browser:
-    """One tab. What the page's scripts complain of is in ``complaints``."""
+    """One tab. ``complaints`` has the errors that the page's scripts reported."""
 
     def __init__(self, width: int = 1400, height: int = 860) -> None:
         assert CHROMIUM is not None
@@ -87,7 +87,7 @@ class Browser:
         self._folder.cleanup()
 
     def open(self, page: Path, address: str = "") -> None:
-        """Loads a file and waits until its script has drawn it."""
+        """Load a file and wait until its script has drawn it."""
         self._call("Page.navigate", url="about:blank")
         self._call(
             "Page.navigate", url=page.resolve().as_uri() + ("#" + address if address else "")
@@ -98,7 +98,7 @@ class Browser:
         )
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         answer = self._call(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )
@@ -109,7 +109,7 @@ class Browser:
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
 
     def click(self, script: str) -> None:
-        """A real click in the middle of the element that an expression gives."""
+        """Click with the mouse in the middle of the element that an expression returns."""
         box = self.evaluate(
             f"(() => {{ const b = ({script}).getBoundingClientRect();"
             " return [b.x + b.width / 2, b.y + b.height / 2]; })()"

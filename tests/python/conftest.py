@@ -18,20 +18,20 @@ except ImportError:  # the torch-free tests bring their own interpreter
 
 
 class Workbench:
-    """A folder to export into, and short ways to look at what came out."""
+    """A directory to export into, and functions that look at the result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextlib.contextmanager
     def trace(self, name: str = "g", **options: Any) -> Iterator[None]:
-        """A tracing session around the block; passes that an error left open are dropped."""
+        """Open a tracing session around the block; drop passes that an error left open."""
         leapp.start(name, save_path=str(self.folder), **options)
         yield
         end_session()
 
     def compile(self, **options: Any) -> Any:
-        """``compile_graph`` without the drawing, unless asked for."""
+        """Call ``compile_graph``, without the drawing by default."""
         return leapp.compile_graph(**{"visualize": False, **options})
 
     def path(self, *parts: str) -> Path:
@@ -50,7 +50,7 @@ class Workbench:
         return "\n".join(p.read_text() for p in sorted(self.path(name).glob("log*")))
 
     def codes(self) -> list[str]:
-        """The codes of what was said since the session began, most harmful first."""
+        """Return the codes of the diagnostics since the session began, most harmful first."""
         return [each.code for each in leapp.diagnostics()]
 
     def manager(self, name: str = "g", **options: Any) -> Any:
@@ -58,12 +58,12 @@ class Workbench:
 
 
 def ports(bench: Workbench, node: str, side: str = "inputs") -> list[str]:
-    """The names of a node's ports, as the YAML lists them."""
+    """Return the names of a node's ports, as the YAML lists them."""
     return [port["name"] for port in bench.yaml()["models"][node][side]]
 
 
 def end_session() -> None:
-    """Close what a program left open."""
+    """Close passes that a program left open."""
     from leapp import _trace
 
     for node in _trace.open_nodes():
@@ -73,7 +73,7 @@ def end_session() -> None:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Workbench]:
-    """A workbench; a session the test left open is closed behind it."""
+    """Return a workbench; close a session that the test left open."""
     yield Workbench(tmp_path)
     with contextlib.suppress(Exception):
         end_session()
@@ -81,13 +81,13 @@ def bench(tmp_path: Path) -> Iterator[Workbench]:
 
 @pytest.fixture(params=["jit", "onnx"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Each exporter in turn."""
+    """Return each exporter in turn."""
     return str(request.param)
 
 
 @pytest.fixture
 def pair(bench: Workbench, backend: str) -> Workbench:
-    """The pipeline of pair_pipeline.py, by each exporter in turn."""
+    """Return the pipeline of pair_pipeline.py, by each exporter in turn."""
     from pair_pipeline import export_pair
 
     export_pair(bench, backend)
@@ -96,7 +96,7 @@ def pair(bench: Workbench, backend: str) -> Workbench:
 
 @pytest.fixture
 def jit_pair(bench: Workbench) -> Workbench:
-    """The same, as TorchScript."""
+    """Return the same pipeline as TorchScript."""
     from pair_pipeline import export_pair
 
     export_pair(bench)
@@ -111,7 +111,7 @@ def _seeded() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_hang() -> Iterator[None]:
-    """A test that hangs ends the run with every thread's stack, instead of hanging it for ever."""
+    """End the run with the stacks of all threads if a test hangs."""
     import faulthandler
 
     faulthandler.dump_traceback_later(300, exit=True)

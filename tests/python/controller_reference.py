@@ -1,6 +1,6 @@
 """A second implementation of the controller's tick, from docs/reference/controller.md alone.
 
-Plain Python, element by element, without a thought for speed. Comments name the rules (R1..).
+Plain Python, element by element, as simple as possible. Comments name the rules (R1..).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNITS = {
 
 
 def unit_factor(signal: str | None, port: str | None) -> float:
-    """R5: from the unit of a signal to that of a port."""
+    """Return the factor from the unit of a signal to that of a port (R5)."""
     if signal is None or port is None or signal == port:
         return 1.0
     return UNITS[signal] / UNITS[port]
@@ -56,7 +56,7 @@ def to_type(value: float, dtype: str) -> float:
 
 
 def ticks_that_cover(seconds: float, rate: float) -> int:
-    """R1: rounded up, unless it is about a whole number."""
+    """Return the number of ticks, rounded up unless it is almost a whole number (R1)."""
     ticks = seconds * rate
     whole = round(ticks)
     return whole if abs(ticks - whole) <= 1e-6 * whole else math.ceil(ticks)
@@ -68,7 +68,7 @@ def spread(numbers: Any, count: int) -> list[float]:
 
 @dataclass
 class Port:
-    """What the rules need to know of a port; elements are (signal, element, factor)."""
+    """The properties of a port that the rules use; elements are (signal, element, factor)."""
 
     dtype: str
     elements: list[tuple[int, int, float]]
@@ -80,11 +80,11 @@ class Port:
     # inputs
     max_age_ms: float | None = None
     newest_first: bool = False
-    start: Any = None  # numbers, or None
+    start: Any = None  # numbers or None
     # outputs
     role: str = ""  # "position", "zero", "kd"
     fallback: Any = None  # None, "hold", "damp" or numbers
-    when_stopped: Any = None  # the same; instead of it, with a supervisor
+    when_stopped: Any = None  # the fallback of a supervisor, which replaces it
     measured: list[tuple[int, int, float]] = field(default_factory=list)
 
     @property
@@ -94,7 +94,7 @@ class Port:
     def limit(
         self, values: list[float], start: list[float | None], seconds: float
     ) -> tuple[list[float], bool, bool]:
-        """R15: the limited values, and whether any was clamped, or slewed."""
+        """Return the limited values, and whether any was clamped or slewed (R15)."""
         clamped = slewed = False
         if self.limits is None and not self.ranges:
             return values, clamped, slewed
@@ -139,7 +139,7 @@ class Sensor:
 
 
 class Axis:
-    """R7: the samples of a time axis, oldest first."""
+    """The samples of a time axis, oldest first (R7)."""
 
     def __init__(self, port: Port, every: int) -> None:
         self.port = port
@@ -221,7 +221,7 @@ class Reference:
         self.was_late = False
         self.result_tick = 0
         self.blend_began = 0
-        #: The worker's request: None, or ticks until it answers, and the answer.
+        #: The request to the worker: None, or the ticks until its answer, and the answer.
         self.worker: tuple[int, dict[str, Any]] | None = None
         self.period = math.floor(1e9 * options.decimation / options.rate)
         self.blend_ticks = ticks_that_cover(options.blend_in / 1e9, options.rate)
@@ -241,7 +241,7 @@ class Reference:
             axis.age = min(axis.age + passed, FOREVER)
 
     def age_of(self, port: Port) -> int | None:
-        """The age of the oldest sensor of an input; None if one was never measured."""
+        """Return the age of the oldest sensor of an input; None if one was never measured."""
         sensors = [self.sensors[signal] for signal, _, _ in port.elements]
         if not all(sensor.measured for sensor in sensors):
             return None
@@ -258,7 +258,7 @@ class Reference:
         return age is None or (most is not None and age > most)
 
     def read(self, i: int) -> list[float] | str:
-        """R6: a good reading, or "bad" or "stop"."""
+        """Return a good reading, or "bad" or "stop" (R6)."""
         port = self.inputs[i]
         values = [self.sensors[s].values[e] * factor for s, e, factor in port.elements]
         if not all(math.isfinite(value) for value in values):
@@ -290,7 +290,7 @@ class Reference:
             axis.add(good, age, self.max_age(axis.port))
 
     def judge_inputs(self) -> list[list[float]] | None:
-        """R8, R9: what the policy reads, or None if the inputs are unusable."""
+        """Return the inputs of the policy, or None if they are unusable (R8, R9)."""
         stale = sum(self.is_stale(port) for port in self.inputs)
         self.counts["stale"] += stale
         if stale:
@@ -353,7 +353,7 @@ class Reference:
         return False
 
     def look_at_worker(self) -> tuple[dict[str, Any] | None, bool]:
-        """R10: the result that arrived, and whether the worker is busy."""
+        """Return the result that arrived, and whether the worker is busy (R10)."""
         if self.worker is None:
             return None, False
         left, answer = self.worker
@@ -452,7 +452,7 @@ class Reference:
         return values if self.can_send(output, values) else None
 
     def send_targets(self) -> int | None:
-        """R12, R13 to R16, R18: sends all targets, or returns the state to fall back in."""
+        """Send all targets, or return the state to fall back to (R12, R13 to R16, R18)."""
         stop = infinite = False
         targets = []
         for output in self.outputs:
@@ -501,7 +501,7 @@ class Reference:
         return STOPPED if self.stopped else FALLBACK
 
     def run_tick(self, given: dict[str, Any]) -> dict[str, Any]:
-        """One tick. The policy's answer is given["result"], or what given["policy"] returns."""
+        """Run one tick. The policy's answer is given["result"] or computed by given["policy"]."""
         arrived, busy = self.look_at_worker()
         arrived_for = self.asked_in
         self.advance(given["clock"], given["sensors"])

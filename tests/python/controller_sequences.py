@@ -23,7 +23,7 @@ class Case:
     inputs: list[Port]
     outputs: list[Port]
     sequence: list[dict[str, Any]]
-    refused: bool = False  # the contract makes no sense
+    refused: bool = False  # the contract is invalid
 
     def reference(self) -> Reference:
         sizes = [
@@ -33,7 +33,7 @@ class Case:
         return Reference(self.options, self.inputs, self.outputs, *sizes)
 
     def line(self) -> str:
-        """The case for the C++ program, as a line of JSON."""
+        """Return the case for the C++ program, as a line of JSON."""
         options = self.options
         return json.dumps(
             {
@@ -51,7 +51,7 @@ class Case:
 
 
 def to_yaml(value: Any) -> str:
-    """JSON is YAML, but for the names of infinity."""
+    """JSON is YAML, except for the names of infinity."""
     return json.dumps(value).replace("-Infinity", "-.inf").replace("Infinity", ".inf") + "\n"
 
 
@@ -79,7 +79,7 @@ class Generator:
             "actuators": {},
         }
         self.refused = False
-        self.time_first = True  # of the port that is being made
+        self.time_first = True  # of the port under construction
         self.clock = 0
         self.ranges: dict[str, list[float]] = {}
         self.inputs: list[tuple[dict[str, Any], Port]] = []
@@ -95,7 +95,7 @@ class Generator:
         return round(self.random.uniform(-3, 3), self.random.choice([0, 1, 15]))
 
     def spread(self, numbers: list[float]) -> Any:
-        """One for all, or one for each where elements are the last dimension."""
+        """Return one number for all elements, or one each if elements are the last dimension."""
         return numbers if self.time_first and self.maybe(0.5) else numbers[0]
 
     def numbers(self, count: int) -> Any:
@@ -285,7 +285,7 @@ class Generator:
     def make_sequence(self) -> list[dict[str, Any]]:
         tick_ns = round(1e9 / self.rate)
         clock = self.random.choice([0, 10**18, -(10**15), -FOREVER - 1])
-        quiet = self.maybe(0.3)  # nothing odd happens to the sensors
+        quiet = self.maybe(0.3)  # all sensors work normally
         sequence = []
         for _ in range(TICKS):
             sensors: list[dict[str, Any] | None] = []
@@ -312,14 +312,14 @@ class Generator:
         return sequence
 
     def bundle_of_ports(self) -> dict[str, Any]:
-        """A bundle of one node with the ports that were added."""
+        """Return a bundle of one node with the ports that were added."""
         names = [
             [described["name"] for described, _ in side] for side in (self.inputs, self.outputs)
         ]
         configs: dict[str, Any] = {"frequency": self.rate / self.decimation}
         if self.ranges:
             configs["command_ranges"] = self.ranges
-        # Ports of both sides may share a name: they are of different sides.
+        # An input and an output may have the same name.
         return {
             "models": {
                 "pi": {

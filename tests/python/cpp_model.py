@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-#: Every warning that a user's project may turn on.
+#: Every warning that a user's project may enable.
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 
 
@@ -55,7 +55,7 @@ class Table(ctypes.Structure):
 
 
 def symbol(node: str) -> str:
-    """The function that the source of a node defines."""
+    """Return the name of the function that the source of a node defines."""
     whole = "leapp_cpp_" + "".join(
         c if c.isascii() and c.isalnum() else "".join(f"_{byte:02x}" for byte in c.encode())
         for c in node
@@ -72,7 +72,7 @@ def _aligned(size: int, alignment: int) -> tuple[Any, int]:
 
 
 class CppModel:
-    """One node's model, compiled from its source into this process."""
+    """The model of one node, compiled from its source and loaded into this process."""
 
     def __init__(self, source: Path, node: str, flags: Sequence[str] = ("-O1",)) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +95,7 @@ class CppModel:
         self.table.prepare(start, self._at)
 
     def __call__(self, feed: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-        """Runs on inputs by name; returns the outputs in order. A failed run raises."""
+        """Run on inputs by name; return the outputs in order. Raise if the run fails."""
         inputs = []
         for port in self.table.inputs[: self.table.input_count]:
             value = feed[port.name.decode()].detach().contiguous()
@@ -114,5 +114,5 @@ class CppModel:
 
 
 def load(yaml_path: Path, node: str = "op", flags: Sequence[str] = ("-O1",)) -> Callable[..., Any]:
-    """The model of a node of a bundle."""
+    """Return the model of a node of a bundle."""
     return CppModel(yaml_path.parent / f"{node}.cpp", node, flags)

@@ -1,4 +1,4 @@
-"""Policies as other projects export them, in ONNX files with metadata, and how tests run them."""
+"""Policies in the form that other projects export, as ONNX files with metadata."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Policy:
         motion: Mapping[str, Array] | None = None,
         opset: int = 17,
     ) -> Path:
-        """Write the file; `motion` adds references that an input time_step looks up."""
+        """Write the file; `motion` adds references that the input time_step looks up."""
         flat = helper.make_node("Reshape", [obs, "flat_shape"], ["flat"])
         nodes = [
             flat,
@@ -102,7 +102,7 @@ def _save(
 
 
 def write_recurrent(path: Path, metadata: Mapping[str, str], observations: int) -> Path:
-    """h_out = h_in / 2 + sum of obs, actions = h_out: the memory of a policy, on one joint."""
+    """h_out = h_in / 2 + sum of obs, actions = h_out: a policy with memory, on one joint."""
     nodes = [
         helper.make_node("ReduceSum", ["obs", "axes"], ["sum"], keepdims=1),
         helper.make_node("Mul", ["h_in", "half"], ["kept"]),
@@ -165,7 +165,7 @@ def write_exploy(path: Path, metadata: Mapping[str, str]) -> Path:
 
 
 def csv(values: Sequence[Any]) -> str:
-    """A list as mjlab and BeyondMimic write it: three decimals, ';' inside of an entry."""
+    """Return a list as mjlab and BeyondMimic write it: three decimals, ';' inside of an entry."""
 
     def entry(value: Any) -> str:
         if isinstance(value, (list, tuple)):
@@ -176,7 +176,7 @@ def csv(values: Sequence[Any]) -> str:
 
 
 class Stack:
-    """Histories as controllers keep them: frames of terms, and the observation out of them."""
+    """The history of a controller: frames of terms, and the observation that they form."""
 
     def __init__(self, ages: Sequence[Sequence[int]], *, time_major: bool, backfill: bool) -> None:
         self.ages, self.time_major, self.backfill = ages, time_major, backfill
@@ -206,7 +206,7 @@ def run(bundle: Path) -> Any:
 
 
 def sensed(rng: np.random.Generator, **sizes: int) -> dict[str, Array]:
-    """Random measurements of those sizes, by port of ``observe``."""
+    """Return random measurements of these sizes, by port of ``observe``."""
     return {
         f"observe/{name}": rng.standard_normal((1, size)).astype(np.float32)
         for name, size in sizes.items()

@@ -1,4 +1,4 @@
-"""The graph of objects that a program holds, by identity and type, for comparing runs."""
+"""The graph of objects that a program holds, by identity and type, to compare runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
 
 
 class Object(NamedTuple):
-    """An object at a path, held so that no other takes its id."""
+    """An object at a path, held so that no other object gets its id."""
 
     value: Any
     kind: type
@@ -24,7 +24,7 @@ class Object(NamedTuple):
 
 
 def held_objects(root: Any, name: str = "policy") -> dict[str, Object]:
-    """Return what an object leads to, by path, each object visited once and named at every path."""
+    """Return reachable objects by path. Each is visited once, but listed at every path."""
     found: dict[str, Object] = {}
     visited: set[int] = set()
     todo = [(name, root)]
@@ -32,7 +32,7 @@ def held_objects(root: Any, name: str = "policy") -> dict[str, Object]:
         path, value = todo.pop(0)
         kind: Any = type(value)
         if kind.__module__.startswith("leapp."):
-            continue  # behind annotate.method()
+            continue  # wrapped by annotate.method()
         if kind in _PLAIN or issubclass(kind, (type, *_NUMPY)) or kind.__name__ == "Number":
             continue
         is_tensor = issubclass(kind, torch.Tensor)
@@ -78,7 +78,7 @@ def _items_of(value: Any, kind: type) -> list[tuple[str, Any]]:
 
 
 def changes(before: dict[str, Object], after: dict[str, Object]) -> list[str]:
-    """Return the paths at which there is another object."""
+    """Return the paths at which there is a different object."""
     lost = [path for path in before if path not in after]
     other = [
         path for path in before if path not in lost and after[path].value is not before[path].value
@@ -87,9 +87,9 @@ def changes(before: dict[str, Object], after: dict[str, Object]) -> list[str]:
 
 
 def differences(plain: dict[str, Object], traced: dict[str, Object]) -> list[str]:
-    """Return where two runs of one program hold objects of other types, or share them differently.
+    """Return where two runs of a program hold objects of different types or share them differently.
 
-    A tensor that an annotation returned may be another object on the same memory.
+    A tensor that an annotation returned may be a different object on the same memory.
     """
     found = [f"{path} is there in one run only" for path in plain.keys() ^ traced.keys()]
     common = sorted(plain.keys() & traced.keys(), key=list(plain).index)
@@ -111,10 +111,10 @@ def differences(plain: dict[str, Object], traced: dict[str, Object]) -> list[str
 
 
 def _name(kind: type) -> tuple[str, str]:
-    # PyTorch makes classes for single modules, as for parametrised ones.
+    # PyTorch creates classes for single modules, for example for parametrised ones.
     return kind.__module__, kind.__qualname__
 
 
 def _is_array_of_a_node(plain: type, traced: type) -> bool:
-    """Whether an array that a node computed records what becomes of it."""
+    """Return whether an array that a node computed records its uses."""
     return issubclass(traced, plain) and issubclass(plain, np.ndarray)

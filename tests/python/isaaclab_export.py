@@ -1,7 +1,7 @@
-"""What Isaac Lab's exporter asks of this package, call by call, around a robot of three joints.
+"""The calls of Isaac Lab's exporter to this package, around a robot of three joints.
 
-A program of its own, because Isaac Lab turns PyTorch's JIT off before it imports anything else:
-``isaaclab_export.py METHOD FOLDER``. It prints what the simulated policy did, as JSON.
+A separate program, because Isaac Lab turns PyTorch's JIT off before it imports anything else:
+``isaaclab_export.py METHOD DIRECTORY``. It prints the values of the simulated policy as JSON.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ DEFAULT = torch.tensor([[0.1, -0.4, 0.2]])
 
 @torch.jit.script
 def rotate_inverse(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """Rotate by the inverse of a quaternion; scripted, as helpers of Isaac Lab are."""
+    """Rotate by the inverse of a quaternion; scripted, as Isaac Lab's helpers are."""
     w, xyz = q[:, 3:], q[:, :3]
     t = 2.0 * torch.cross(v, xyz, dim=-1)
     return v + w * t + torch.cross(t, xyz, dim=-1)
 
 
 class Robot:
-    """A scene entity: memory that the simulation writes, and targets that are written to it."""
+    """A scene entity: memory that the simulation writes, and targets that the policy writes."""
 
     def __init__(self) -> None:
         sizes = {"root_quat_w": 4, "joint_pos": 3, "root_ang_vel_b": 3, "command": 3}
@@ -62,7 +62,7 @@ class Actor(torch.nn.Module):
 
 
 class Env:
-    """The managers, patched as the exporter patches them."""
+    """The managers, with the exporter's patches."""
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -99,7 +99,7 @@ class Env:
         )
 
     def append(self, data: torch.Tensor) -> torch.Tensor:
-        """A history buffer, which rolls and writes in place."""
+        """A history buffer that is rolled and written in place."""
         name = "h_policy_base_ang_vel"
         self.history = annotate.state_tensors(TASK, {name: self.history})
         self.history = torch.roll(self.history, -1, dims=1)
@@ -127,7 +127,7 @@ class Env:
         seen = {name: value.tolist() for name, value in self.robot.data.items()}
         self.robot.log.append({"data": seen, "target": target.tolist()})
         self.robot.simulate()
-        return self.observe()  # of the next step, the last of which nobody acts upon
+        return self.observe()  # of the next step; no action follows the last one
 
     @staticmethod
     def written(name: str, ref: Any, kind: str, method: str, names: list[str]) -> Any:

@@ -1,4 +1,5 @@
-"""Tasks of mjlab against their bundles. Run by test_integration_mjlab.py, where mjlab is.
+"""Tasks of mjlab, compared with their bundles. test_integration_mjlab.py runs this with mjlab's
+Python.
 
 ``LEAPP_MJLAB_TASKS=all`` runs every kind of task, which takes minutes: Warp compiles their physics.
 """
@@ -42,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 def motion(folder: Path) -> Path:
-    """A motion of a G1 that sways, long enough to be followed and short enough to end."""
+    """Return a swaying motion of a G1, long enough to be tracked and short enough to end."""
     frames, joints, bodies = 150, 29, 30
     t = np.linspace(0, 3, frames, dtype=np.float32)[:, None]
     path = folder / "motion.npz"
@@ -68,7 +69,7 @@ def configuration(task: str, folder: Path) -> Any:
 
 
 def untrained(task: str, env: Any, **actor: Any) -> Any:
-    """What the task's runner makes, with actions that depend on what is observed."""
+    """Return the policy of the task's runner, with actions that depend on the observation."""
     config = load_rl_cfg(task)
     for key, value in actor.items():
         setattr(config.actor, key, value)
@@ -91,15 +92,15 @@ def vars_of(config: Any) -> dict[str, Any]:
 
 
 def assert_drives(env: Any, policy: Any, yaml: str, ticks: int = 200) -> None:
-    """Let the bundle drive the simulation; mjlab's policy, asked beside it, must say the same."""
+    """Let the bundle drive the simulation, and compare it with mjlab's policy in every step."""
     manager = leapp.InferenceManager(yaml, array="torch")
     observed, _ = env.reset()
     if getattr(policy, "is_recurrent", False):
         policy.reset()
-    env.cfg.auto_reset = False  # the bundle does not know when mjlab starts anew
+    env.cfg.auto_reset = False  # the bundle is not notified of mjlab's resets
     seen = []
     for tick in range(ticks):
-        if tick == ticks // 2:  # a reset in the middle
+        if tick == ticks // 2:  # a reset during the run
             observed, _ = env.reset()
             manager.reset()
             if getattr(policy, "is_recurrent", False):
@@ -114,7 +115,7 @@ def assert_drives(env: Any, policy: Any, yaml: str, ticks: int = 200) -> None:
             value = found[f"policy/{name}_target"]
             torch.testing.assert_close(value, expected, rtol=1e-4, atol=1e-5)
             seen.append(value)
-    # A policy that always says the same would pass for any other.
+    # A constant policy would equal any other constant policy.
     assert any((value - seen[0]).abs().max() > 1e-4 for value in seen)
 
 
@@ -158,7 +159,7 @@ def go1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def derived(change: Callable[[Any], None]) -> Any:
-    """The cartpole as a user would derive a task from it."""
+    """Return the cartpole, as a user would derive a task from it."""
     config = load_env_cfg(CARTPOLE, play=True)
     config.scene.num_envs = 1
     change(config)
@@ -273,7 +274,7 @@ def test_what_cannot_be_exported_is_named(change: Any, words: str, tmp_path: Pat
         integration.export_task(env, linear(env), tmp_path / "out")
     assert raised.value.code == "LP803"
     assert not (tmp_path / "out").exists()
-    env.reset()  # and the environment is as it was
+    env.reset()  # and the environment is unchanged
     env.step(torch.zeros(1, env.action_manager.total_action_dim))
     env.close()
 

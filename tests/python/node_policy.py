@@ -1,4 +1,4 @@
-"""A policy that is one node, with a function that a test gives, and what is said of it."""
+"""A policy of one node with a function of the test, and the messages about it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ tells_positions = pytest.mark.skipif(
 
 
 class NodePolicy:
-    """A node whose function is given; called as often as a test asks for."""
+    """A node with a given function, called as often as a test requests."""
 
     def __init__(self, **attributes: Any) -> None:
         vars(self).update(attributes)
@@ -35,7 +35,7 @@ class NodePolicy:
 
 
 def trace(bench: Workbench, policy: NodePolicy, passes: int = 1) -> str:
-    """Export a policy; return what was logged."""
+    """Export a policy; return the log."""
     leapp.start("g", save_path=str(bench.folder))
     with torch.no_grad():
         for _ in range(passes):

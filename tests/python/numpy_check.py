@@ -1,4 +1,4 @@
-"""NumPy code in a node, exported and compared with what NumPy gives on values it has not seen."""
+"""NumPy code in a node, exported and compared with NumPy on new values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRESH = np.array([[0.5, -1.25, 2.0], [3.0, 6.5, 0.75]], dtype=np.float32)
 
 
 def check_tensors(bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]) -> None:
-    """Export a function of a tensor and compare on fresh values."""
+    """Export a function of a tensor and compare it on new values."""
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
         annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
@@ -26,7 +26,7 @@ def check_tensors(bench: Workbench, compute: Callable[[torch.Tensor], torch.Tens
 
 
 def check(bench: Workbench, compute: Callable[[np.ndarray], Any]) -> None:
-    """Trace NumPy code; on fresh input the model must give what NumPy gives."""
+    """Trace NumPy code; on new inputs the model must compute the same as NumPy."""
     expected = np.asarray(compute(TRACED.copy()))
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})

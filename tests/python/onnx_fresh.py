@@ -1,4 +1,4 @@
-"""Exports a function as one ONNX node and compares it with PyTorch on inputs it has not seen.
+"""Exports a function as one ONNX node and compares it with PyTorch on new inputs.
 
 A case is a function and how to draw its inputs. The model must pass the full check of ONNX with
 strict shape inference, and give the types, shapes and values of PyTorch: on the traced inputs and
@@ -19,7 +19,7 @@ from leapp import annotate
 
 Draw = Callable[[torch.Generator], Tensor]
 
-#: Relative and absolute tolerance by type; what is not listed must be equal.
+#: Relative and absolute tolerance by type; all other types must be equal.
 TOLERANCE = {
     torch.float16: (2e-3, 1e-3),
     torch.bfloat16: (1.6e-2, 1e-2),
@@ -51,7 +51,7 @@ def mask(*shape: int) -> Draw:
 
 
 def distinct(count: int, size: int) -> Draw:
-    """Some of 0 .. size - 1, none twice."""
+    """Return some of 0 .. size - 1, without duplicates."""
     return lambda rng: torch.randperm(size, generator=rng)[:count]
 
 
@@ -61,7 +61,7 @@ def distinct_rows(rows: int, count: int, size: int) -> Draw:
 
 
 def values(*numbers: float, dtype: torch.dtype = torch.float32) -> Draw:
-    """The numbers in some order."""
+    """Return the numbers in a random order."""
 
     def draw(rng: torch.Generator) -> Tensor:
         return torch.tensor(numbers, dtype=dtype)[torch.randperm(len(numbers), generator=rng)]
@@ -83,7 +83,7 @@ def compare(actual: Tensor, expected: Tensor) -> None:
 def export(
     bench: Workbench, function: Callable[..., Any], inputs: list[Tensor], **params: Any
 ) -> None:
-    """Traces one call with every input as a port and exports it to ONNX."""
+    """Trace one call with every input as a port, and export it to ONNX."""
     with bench.trace():
         payload = {f"i{n}": x.clone() for n, x in enumerate(inputs)}
         traced = annotate.input_tensors("n", payload)
@@ -98,7 +98,7 @@ def export(
 
 
 def check_file(bench: Workbench) -> None:
-    """The file by ONNX's own rules."""
+    """Check the file by ONNX's own rules."""
     import onnx
 
     path = bench.path("g", "n.onnx")
@@ -113,7 +113,7 @@ def check_on(
     fresh: list[list[Tensor]],
     **params: Any,
 ) -> None:
-    """Traced on some inputs, compared on them and on others."""
+    """Trace on some inputs; compare on these and on others."""
     export(bench, function, traced, **params)
     check_file(bench)
     manager = bench.manager()

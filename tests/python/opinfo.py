@@ -1,4 +1,4 @@
-"""PyTorch's own operator database, each operator exported and compared.
+"""PyTorch's operator database: each operator exported and compared.
 
 Every operator of ``op_db`` that takes and returns float32 tensors deterministically is traced as a
 one-node pipeline, exported, and compared with eager PyTorch twice: on the traced inputs and on the
@@ -20,7 +20,7 @@ from typing import Any
 SAMPLES = 3
 SCALE = 0.97
 
-#: Operators whose result is random, uninitialised or decided by a seed, whatever the sample.
+#: Operators whose result is random, uninitialised or determined by a seed, whatever the sample is.
 RANDOM = frozenset(
     """bernoulli cauchy empty_like exponential geometric log_normal multinomial new_empty
     new_empty_strided nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout2d
@@ -33,18 +33,18 @@ RANDOM = frozenset(
 #: Relative and absolute tolerance for each exported format.
 TOLERANCE = {"jit": (1e-4, 1e-5), "onnx": (1e-3, 1e-4), "cpp": (1e-3, 1e-4)}
 
-#: Compilers take longer to optimise a model of one operator than all its runs do.
+#: Optimising a model of one operator takes longer than all its runs.
 CPP_FLAGS = ("-O0",)
 
 
 def family(backend: str) -> str:
-    """What kind of file a backend writes: jit, onnx or cpp."""
+    """Return the file format of a backend: jit, onnx or cpp."""
     return "jit" if backend.startswith("jit") else "cpp" if backend == "cpp" else "onnx"
 
 
 @dataclasses.dataclass
 class Verdict:
-    """What became of one operator."""
+    """The outcome for one operator."""
 
     op: str
     status: str  # pass | wrong | error | crash | timeout | skip
@@ -52,16 +52,16 @@ class Verdict:
 
 
 def full_name(op: Any) -> str:
-    """The operator's name with its variant, as it is spelled on the command line."""
+    """Return the operator's name with its variant, as on the command line."""
     return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else str(op.name)
 
 
 def operators() -> dict[str, Any]:
-    """All operators of the database that support float32, by full name."""
+    """Return all operators of the database that support float32, by full name."""
     import torch
     import torch.testing._internal.common_methods_invocations as database
 
-    # Random operators would otherwise reseed themselves and look deterministic.
+    # Random operators would otherwise seed themselves again and look deterministic.
     database.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)
     return {full_name(op): op for op in database.op_db if torch.float32 in op.dtypes}
 
@@ -95,7 +95,9 @@ def _scaled(sample: Any) -> Any:
 
 
 def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
-    """Empty when two tensors agree in type, shape and value (NaN equals NaN), else how not."""
+    """Return "" if two tensors agree in type, shape and value (NaN equals NaN), otherwise the
+    difference.
+    """
     import torch
 
     if actual.dtype != expected.dtype:
@@ -117,7 +119,7 @@ def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
 
 
 def usable_samples(op: Any, count: int = SAMPLES) -> Iterator[Any]:
-    """The operator's first samples as (input, args, kwargs), less those nobody could compare."""
+    """Return the operator's first samples as (input, args, kwargs), without incomparable ones."""
     import torch
 
     torch.manual_seed(0)
@@ -142,7 +144,7 @@ def usable_samples(op: Any, count: int = SAMPLES) -> Iterator[Any]:
 
 
 def export(op: Any, sample: Any, backend: str, folder: str) -> Path:
-    """Traces one call of ``op`` with every tensor of the sample as an input; returns the YAML."""
+    """Trace one call of ``op`` with every tensor of the sample as an input; return the YAML."""
     import torch
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
@@ -168,7 +170,7 @@ def export(op: Any, sample: Any, backend: str, folder: str) -> Path:
 
 
 def model_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]] | None:
-    """Runs the exported file by itself, with nothing of LEAPP but its port names."""
+    """Run the exported file without LEAPP, except for its port names."""
     import torch
     import yaml
 
@@ -195,9 +197,7 @@ def model_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]] | Non
     options.log_severity_level = 4
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     if any("bfloat16" in port.type for port in (*session.get_inputs(), *session.get_outputs())):
-        return (
-            None  # NumPy, through which ONNX Runtime's Python hands over tensors, has no bfloat16
-        )
+        return None  # NumPy has no bfloat16
 
     def run_onnx(feed: dict[str, Any]) -> list[Any]:
         results = session.run(None, {name: feed[name].contiguous().numpy() for name in names})
@@ -207,7 +207,7 @@ def model_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]] | Non
 
 
 def manager_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]]:
-    """Runs the bundle the way a user does."""
+    """Run the bundle as a user does."""
     import leapp
 
     manager = leapp.InferenceManager(str(yaml_path))
@@ -221,19 +221,19 @@ def manager_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]]:
 
 
 def check_sample(op: Any, sample: Any, backend: str, via: str) -> str:
-    """Exports one sample and compares; empty when right, else what is wrong."""
+    """Export one sample and compare; return "" or the difference."""
     rtol, atol = TOLERANCE[family(backend)]
     with tempfile.TemporaryDirectory() as folder:
         yaml_path = export(op, sample, backend, folder)
         runners: list[tuple[str, Callable[[dict[str, Any]], list[Any]]]] = []
         if via in ("model", "both") and (runner := model_runner(yaml_path)):
             runners.append(("model", runner))
-        if via in ("manager", "both") and family(backend) != "cpp":  # its table is all there is
+        if via in ("manager", "both") and family(backend) != "cpp":  # it has only its table
             runners.append(("manager", manager_runner(yaml_path)))
         for label, tree in (("traced", copy.deepcopy(sample)), ("scaled", _scaled(sample))):
             try:
                 expected = _leaves(_call(op, copy.deepcopy(tree)))
-            except Exception:  # 0.97 of a valid input may be no valid input
+            except Exception:  # 0.97 times a valid input may be invalid
                 if label == "scaled":
                     continue
                 raise
@@ -250,7 +250,7 @@ def check_sample(op: Any, sample: Any, backend: str, via: str) -> str:
 
 
 def check_operator(op: Any, backend: str, via: str = "both", samples: int = SAMPLES) -> Verdict:
-    """The verdict over an operator's first samples: the first that fails decides."""
+    """Return the verdict over an operator's first samples: the first failure decides."""
     name = full_name(op)
     if name in RANDOM:
         return Verdict(name, "skip", "random")

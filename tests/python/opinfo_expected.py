@@ -1,6 +1,6 @@
-"""Operators of PyTorch's database that LEAPP does not export, and why.
+"""Operators of PyTorch's database that LEAPP does not export, with the reason.
 
-Each of them fails with an error of LEAPP's own; none gives a wrong value.
+Each of them fails with an error of LEAPP; none gives a wrong value.
 """
 
 from __future__ import annotations

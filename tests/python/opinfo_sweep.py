@@ -1,9 +1,9 @@
-"""Sweep LEAPP over PyTorch's operator database, all of it.
+"""Exports and compares every operator of PyTorch's database.
 
     python tests/python/opinfo_sweep.py --backend jit
     python tests/python/opinfo_sweep.py --backend onnx --ops cumsum linalg.inv --json result.json
 
-Workers are separate processes: an operator that crashes or hangs takes only its own row down.
+Workers are separate processes: an operator that crashes or hangs affects only its own row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ OP_TIMEOUT_S = 120.0
 
 
 def _work(backend: str, via: str, samples: int) -> None:
-    """A worker: operator names on standard input, one JSON verdict a line on descriptor 3."""
+    """Run a worker: it reads operator names from standard input and writes one JSON verdict per
+    line to descriptor 3.
+    """
     warnings.simplefilter("ignore")
     import torch
 
@@ -43,7 +45,7 @@ def _work(backend: str, via: str, samples: int) -> None:
 
 
 class _Worker:
-    """One crash-isolated process."""
+    """One process; a crash ends only this process."""
 
     def __init__(self, backend: str, via: str, samples: int) -> None:
         read_fd, write_fd = os.pipe()
@@ -62,7 +64,7 @@ class _Worker:
         self._line(OP_TIMEOUT_S)
 
     def _line(self, seconds: float) -> str | None:
-        """One line of the worker's, "" when it died, None when it took too long."""
+        """Return one line of the worker, "" if it died, None if it took too long."""
         ready, _, _ = select.select([self.results], [], [], seconds)
         return self.results.readline() if ready else None
 
@@ -91,7 +93,7 @@ def sweep(
     jobs: int = 2,
     report: Callable[[Verdict], None] = lambda verdict: None,
 ) -> list[Verdict]:
-    """Checks the named operators in ``jobs`` processes; ``report`` hears of each as it ends."""
+    """Check the named operators in ``jobs`` processes; ``report`` is called at the end of each."""
     todo: queue.Queue[str] = queue.Queue()
     for name in names:
         todo.put(name)
@@ -125,7 +127,7 @@ def sweep(
 
 
 class _Progress:
-    """A bar on a terminal, nothing elsewhere."""
+    """Draw a progress bar on a terminal, nothing elsewhere."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self.bad = total, 0, 0
@@ -146,7 +148,7 @@ class _Progress:
 
 
 def expected_exceptions(backend: str) -> dict[str, str]:
-    """The operators known not to pass, with the reason."""
+    """Return the operators that are known to fail, with the reason."""
     sys.path.insert(0, str(Path(__file__).parent))
     import opinfo_expected
 

@@ -1,4 +1,4 @@
-"""A pipeline of two nodes, with a state and a fed-back action: exported, and in plain PyTorch."""
+"""A pipeline of two nodes with a state and a fed-back action, exported and in plain PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leapp import annotate
 
 
 def export_pair(bench: Workbench, backend: str = "jit") -> None:
-    """``pre`` -> ``policy`` with a state and a fed-back action."""
+    """``pre`` -> ``policy`` with a state and feedback of the action."""
     last = torch.zeros(1, 3)
     h = torch.zeros(1, 3)
     with bench.trace():

@@ -1,4 +1,4 @@
-"""Bundles out of ready model files, without tracing anything."""
+"""Bundles from existing model files, without tracing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODELS = Path(__file__).parent.parent / "data" / "models"
 
 
 class Bundle:
-    """Writes a bundle out of ready model files, without tracing anything."""
+    """Writes a bundle from existing model files, without tracing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -21,7 +21,7 @@ class Bundle:
         self.pipeline: dict[str, Any] = {"data_flow": {}, "inputs": {}, "outputs": {}}
 
     def node(self, name: str, file: str | Path, inputs: list[Any], outputs: list[Any]) -> Bundle:
-        """A node; ports are names (float32, [1, 4]) or (name, dtype, shape)."""
+        """Add a node; ports are names (float32, [1, 4]) or (name, dtype, shape)."""
         source = MODELS / file
         target = self.folder / f"{name}{source.suffix}"
         if source != target:

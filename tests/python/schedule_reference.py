@@ -31,7 +31,7 @@ class Node:
     factors: dict[str, float] = field(default_factory=dict)
 
     def run(self, given: Values) -> Values:
-        """The outputs for these inputs."""
+        """Return the outputs for these inputs."""
         total = np.zeros(SIZE, np.float32)
         for name in [*self.inputs, *self.counts]:
             total = total + np.float32(self.factors[name]) * given[name].astype(np.float32)
@@ -41,7 +41,7 @@ class Node:
         return {"y": y, "z": y + np.float32(1), "flag": y[:1] > 0}
 
     def ports(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The inputs and outputs as the YAML has them."""
+        """Return the inputs and outputs in the form of the YAML."""
 
         def port(name: str, dtype: str, size: int) -> dict[str, Any]:
             return {"name": name, "dtype": dtype, "shape": [size], "type": "tensor"}
@@ -53,7 +53,7 @@ class Node:
         return inputs, outputs
 
     def write_onnx(self, path: Path) -> None:
-        """The node as an ONNX model."""
+        """Return the node as an ONNX model."""
         import onnx
         from onnx import TensorProto, helper
 
@@ -106,7 +106,7 @@ class Node:
 
 @dataclass
 class Pipeline:
-    """Nodes, wires, a schedule, and the initial values that the bundle states."""
+    """Nodes, wires, a schedule, and the bundle's initial values."""
 
     nodes: list[Node]
     forward: dict[str, str] = field(default_factory=dict)  # input -> output, "node/port" each
@@ -115,7 +115,7 @@ class Pipeline:
     initial: Values = field(default_factory=dict)  # by input
 
     def fed_by_schedule(self) -> set[str]:
-        """Inputs that receive a number of the runtime."""
+        """Return the inputs that receive a number from the runtime."""
         fed = set()
         for node, entry in self.schedule.items():
             if "index" in entry:
@@ -124,13 +124,13 @@ class Pipeline:
         return fed
 
     def external(self) -> list[str]:
-        """Inputs that the caller supplies."""
+        """Return the inputs that the caller supplies."""
         inside = {*self.forward, *self.feedback, *self.fed_by_schedule()}
         names = [f"{n.name}/{i}" for n in self.nodes for i in [*n.inputs, *n.counts, *n.gates]]
         return [name for name in names if name not in inside]
 
     def write(self, folder: Path, backend: str = "onnx") -> Path:
-        """The bundle on disk; models of another backend must be there."""
+        """Write the bundle; models of other backends must exist."""
         models: dict[str, Any] = {}
         for node in self.nodes:
             file = folder / f"{node.name}.{backend}"
@@ -197,7 +197,7 @@ class Reference:
         return order
 
     def reset(self) -> None:
-        """Tick 0, and nothing has run."""
+        """Start at tick 0, before any node has run."""
         self.tick_number = 0
         self.last_run: dict[str, int] = {}
         self.latest: dict[str, Values] = {}
@@ -205,22 +205,22 @@ class Reference:
         self.former: dict[str, Any] | None = None
 
     def state(self) -> dict[str, Any]:
-        """Everything that a tick changes."""
+        """Return everything that a tick changes."""
         keys = ("tick_number", "last_run", "latest", "seen")
         return copy.deepcopy({key: getattr(self, key) for key in keys})
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back there."""
+        """Restore such a state."""
         self.__dict__.update(copy.deepcopy(state))
         self.former = None
 
     def undo(self) -> None:
-        """Take back the last tick, once."""
+        """Undo the last tick, once."""
         if self.former is not None:
             self.set_state(self.former)
 
     def output(self, name: str) -> np.ndarray[Any, Any]:
-        """The latest value of an output; before the first run, its readers' initial value."""
+        """Return the latest value of an output, or its readers' initial value."""
         node, port = name.split("/")
         if node in self.latest:
             return self.latest[node][port]
@@ -230,7 +230,7 @@ class Reference:
         return np.zeros(1, bool) if port == "flag" else np.zeros(SIZE, np.float32)
 
     def age(self, node: str) -> int | None:
-        """Ticks between the last tick and the last run."""
+        """Return the number of ticks between the last tick and the node's last run."""
         return None if node not in self.last_run else self.tick_number - 1 - self.last_run[node]
 
     def tick(self, given: Values) -> None:
@@ -289,7 +289,7 @@ class Reference:
 
 
 def random_pipeline(seed: int) -> Pipeline:
-    """A pipeline of two to five nodes, most of them with a schedule."""
+    """Return a pipeline of two to five nodes, most of them with a schedule."""
     draw = random.Random(seed)
     names = [f"n{i}" for i in range(draw.randint(2, 5))]
     nodes = [Node(name) for name in names]
@@ -371,7 +371,7 @@ def _add_initial_values(draw: random.Random, pipeline: Pipeline) -> None:
 
 
 def random_inputs(draw: random.Random, pipeline: Pipeline, former: Values) -> Values:
-    """Inputs of a tick; many are those of the tick before."""
+    """Return the inputs of a tick; many are equal to those of the previous tick."""
     given: Values = {}
     for name in pipeline.external():
         if name in former and draw.random() < 0.6:

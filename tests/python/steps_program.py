@@ -1,4 +1,4 @@
-"""The C++ programs that run pure ticks, line by line, and how their numbers are compared."""
+"""The C++ programs that run pure ticks, line by line, and the comparison of their numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ask(program: subprocess.Popen[str], line: str) -> dict[str, Any]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal to the last bit: -0.0 differs from 0.0."""
+    """Return whether the values are equal to the last bit: -0.0 differs from 0.0."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, float):

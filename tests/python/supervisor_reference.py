@@ -28,7 +28,7 @@ class Rule:
     truth: bool = False  # a bool port
 
     def holds(self, values: list[Any]) -> bool:
-        """S4, for the values that the rule looks at."""
+        """Return whether the values meet the rule's condition (S4)."""
         for value in values:
             if self.truth:
                 if value:
@@ -139,7 +139,7 @@ class SupervisorReference:
         return ready
 
     def follow_rules(self, given: dict[str, Any]) -> set[int]:
-        """S7. Returns the rules that were refused."""
+        """Switch by S7. Return the rules that were refused."""
         refused: set[int] = set()
         for r, rule in enumerate(self.rules):
             if rule.target == STOP:
@@ -167,7 +167,7 @@ class SupervisorReference:
             refused = self.follow_rules(given)
         self.refused_before = refused
         active = self.active
-        for p, policy in enumerate(self.policies):  # the workers of the others go on
+        for p, policy in enumerate(self.policies):  # the workers of the other policies continue
             if p != active and policy.worker is not None:
                 policy.worker = (max(policy.worker[0] - 1, 0), policy.worker[1])
         pending, answer = self.now.worker, given["results"][active]

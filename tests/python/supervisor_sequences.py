@@ -44,7 +44,7 @@ class Case:
         )
 
     def line(self) -> str:
-        """The case for the C++ program, as a line of JSON."""
+        """Return the case for the C++ program, as a line of JSON."""
         options = self.policies[0].options
         return json.dumps(
             {
@@ -63,7 +63,7 @@ class Case:
 
 
 class SupervisorGenerator(Generator):
-    """The first policy is that of a controller; the others are bound to the same robot."""
+    """The first policy is that of a controller case; the others are bound to the same robot."""
 
     def make_policy(self) -> Policy:
         """Of the ports that were added last."""
@@ -87,7 +87,7 @@ class SupervisorGenerator(Generator):
         return Policy(case, options, inputs, outputs)
 
     def next_ports(self) -> None:
-        """Another policy on the same robot: other inputs, the same actuators."""
+        """Add a policy on the same robot, with other inputs and the same actuators."""
         drives = [(one["kind"], port.role) for one, port in self.outputs]
         self.decimation = self.random.choice([1, 2, 3])
         self.inputs, self.outputs, self.ranges = [], [], {}
@@ -255,7 +255,7 @@ class SupervisorGenerator(Generator):
 
 
 def make_case(seed: int) -> Case:
-    while True:  # a contract that is refused has nothing to switch
+    while True:  # a refused contract is enough for this case
         made = SupervisorGenerator(seed)
         case = made.supervisor_case()
         if not made.refused:

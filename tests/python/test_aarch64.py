@@ -1,6 +1,6 @@
-"""What was exported here computes the same on ARM: the cross-built programs, under an emulator.
+"""Exported bundles compute the same on ARM: the cross-built programs run under an emulator.
 
-``make test-aarch64`` builds them and names their folder.
+``make test-aarch64`` builds them and passes their directory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def on_arm(program: Path, *arguments: str | Path) -> str:
 
 @pytest.fixture(scope="module", params=BUNDLES)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Name of an example, and the bundle that it wrote just now."""
+    """Return the name of an example, and the bundle that it has just written."""
     folder = tmp_path_factory.mktemp(request.param)
     run([sys.executable, ROOT / "examples" / f"{request.param}.py", folder])
     return request.param, folder / BUNDLES[request.param]

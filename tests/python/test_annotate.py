@@ -1,4 +1,4 @@
-"""The ``annotate`` object while no session is tracing: it hands back what it is given."""
+"""The ``annotate`` object while no session is tracing: it returns its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays at the edges of a node: as inputs and outputs, between nodes, and where a value leaves."""
+"""Arrays at the boundary of a node: as inputs and outputs, between nodes, and as plain numbers."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_mirrored_array_keeps_its_wire(bench: Workbench) -> None:
         x = annotate.input_tensors("n", {"x": TRACED.copy()})
         y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
         copied = np.empty_like(TRACED)
-        memoryview(copied).cast("B")[:] = memoryview(y).cast("B")  # which nobody sees
+        memoryview(copied).cast("B")[:] = memoryview(y).cast("B")  # LEAPP does not see this write
         annotate.mirror_leapp_tags(y, copied)
         z = annotate.input_tensors("m", {"z": copied})
         annotate.output_tensors("m", {"w": z + 1}, export_with="jit")

@@ -1,4 +1,4 @@
-"""What is printed: log lines on standard error, and a progress bar on a terminal only."""
+"""Console output: log lines on standard error, and a progress bar on a terminal only."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_bar_without_a_terminal(
 
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
-    """The library's logger, as it is again afterwards."""
+    """Return the library's logger, and restore it afterwards."""
     found = logging.getLogger("leapp")
     handlers = list(found.handlers)
     yield found

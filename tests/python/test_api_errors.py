@@ -1,4 +1,4 @@
-"""The exception family: what each class derives from, and that texts begin with the user's line."""
+"""The exception classes: their base classes, and the user's line at the start of their text."""
 
 from __future__ import annotations
 

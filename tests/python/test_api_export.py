@@ -1,4 +1,4 @@
-"""What Python adds to an export: PyTorch's own exporters, and the names of weights."""
+"""Export features of Python: PyTorch's own exporters, and the names of weights."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_weights_keep_the_names_of_a_decorated_module(bench: Workbench) -> None:
         def act(self, x: torch.Tensor) -> torch.Tensor:
             return self(x)
 
-    keep = {Decorated().eval(): None}  # not where anybody would look for it
+    keep = {Decorated().eval(): None}  # not in a place that is searched
     with bench.trace():
         next(iter(keep)).act(torch.ones(1, 3))
     bench.compile()

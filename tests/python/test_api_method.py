@@ -1,4 +1,4 @@
-"""annotate.method: what it decorates, how it names outputs, and what an exception leaves behind."""
+"""annotate.method: decorated objects, names of outputs, and the state after an exception."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_returns_shown_by_the_source(function: Callable[..., Any], shown: dict[A
 
 
 def outputs(bench: Workbench, function: Callable[..., Any], *args: Any) -> list[str]:
-    """The names of the outputs of a function's node."""
+    """Return the names of the outputs of a function's node."""
     with bench.trace(dry_run=True):
         annotate.method(export_with="jit", node_name="n")(function)(*args)
     bench.compile()
@@ -172,7 +172,7 @@ def test_async_functions_and_generators_are_refused_when_they_are_traced(bench: 
     def many(x: torch.Tensor) -> Iterator[torch.Tensor]:
         yield x
 
-    assert list(many(torch.ones(2)))  # outside of a session they are what they were
+    assert list(many(torch.ones(2)))  # outside of a session they are unchanged
     with bench.trace():
         with pytest.raises(TypeError, match="async function"):
             later(torch.ones(2))

@@ -1,4 +1,4 @@
-"""NumPy on traced values: what is computed stays in the model, and what cannot is named."""
+"""NumPy on traced values: computations stay in the model; others are reported."""
 
 from __future__ import annotations
 

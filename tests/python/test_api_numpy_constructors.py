@@ -1,4 +1,4 @@
-"""Arrays and tensors made of traced ones, of lists with traced numbers, and of anything else."""
+"""Arrays and tensors made from traced ones, lists with traced numbers, and other values."""
 
 from __future__ import annotations
 

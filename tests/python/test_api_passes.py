@@ -1,4 +1,4 @@
-"""What is said of passes that do otherwise than the first."""
+"""Messages about passes that differ from the first one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _trace(bench: Workbench, function: Function, passes: int, *, vary: bool = Tr
 
 
 def _differing(bench: Workbench) -> list[str]:
-    """The operators that a later pass called in another way, each at a line of this file."""
+    """Return the operators that differ in a later pass, each by its line in this file."""
     said = [each for each in leapp.diagnostics() if each.code == "LP301"]
     assert all("test_api_passes.py" in each.where for each in said)
     return [word for each in said for word in re.findall(r"aten::\w+", each.text)]
@@ -138,7 +138,7 @@ class TestFirstTick:
 
 
 class TestWrittenBetween:
-    """State that a node replaces, and that the program then writes to outside of nodes."""
+    """State that a node replaces and the program then overwrites outside of nodes."""
 
     @pytest.mark.parametrize("reset", [False, True])
     def test_a_reset_is_named_and_nothing_is_refused(self, bench: Workbench, reset: bool) -> None:
@@ -202,7 +202,7 @@ def _smooth() -> Function:
 
 @pytest.mark.parametrize("make", [_smooth, _integral])
 def test_compiling_again_writes_the_same(bench: Workbench, make: Callable[[], Function]) -> None:
-    """Also where the passes show state, or a first tick of its own kind."""
+    """Also if the passes show state or a different first tick."""
     _trace(bench, make(), 3)
     once = bench.text()
     assert "feedback_flow:\n    node/" in once
@@ -212,14 +212,14 @@ def test_compiling_again_writes_the_same(bench: Workbench, make: Callable[[], Fu
 
 
 class Kept:
-    """Something that a program keeps."""
+    """A value that a program keeps."""
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
 
 
 class TestAgainstTheProgram:
-    """What a bundle does is what its program does, or something is said."""
+    """The bundle computes the same as its program, or a message reports the difference."""
 
     def agrees(self, bench: Workbench, make: Callable[[], Function], passes: int) -> bool:
         step, plain = make(), make()
@@ -339,7 +339,7 @@ def test_a_value_of_an_open_node_is_refused(bench: Workbench) -> None:
 
 
 def test_a_chunk_that_is_consumed_tick_by_tick_is_refused(bench: Workbench) -> None:
-    """With what to write instead."""
+    """The message says what to write instead."""
     queue: collections.deque[torch.Tensor] = collections.deque()
     with bench.trace(), pytest.raises(leapp.LeappError, match=r"torch\.where") as refused:
         for _ in range(2):

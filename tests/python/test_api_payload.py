@@ -1,4 +1,4 @@
-"""Payloads: flattened to named entries, put together again, refused when their form is wrong."""
+"""Payloads: flattened to named entries, restored, and refused if their form is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Around a session: the manager object, compiled functions, the user's lines, modules."""
+"""Sessions: the manager object, compiled functions, the user's lines, modules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestExportManager:
 
 
 class TestLines:
-    """Warnings and errors name the user's line, however deep in a library the operator is."""
+    """Warnings and errors name the user's line, even if the operator is deep inside a library."""
 
     @pytest.fixture
     def warning(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> Any:

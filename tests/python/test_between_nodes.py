@@ -1,4 +1,4 @@
-"""Computing between nodes becomes part of the bundle, or is told to be missing from it."""
+"""Computation between nodes becomes part of the bundle, or is reported as missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCALE = torch.tensor([0.5, 2.0, -1.0, 3.0])
 
 
 class TwoNodes:
-    """Two nodes with something in between, and perhaps a loop around them."""
+    """Two nodes with a computation in between, and optionally a loop around them."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Functions of functions and operators of one's own in a node: exported, or refused with the line.
+"""Higher-order functions and custom operators in a node: exported, or refused with the line.
 
 Transforms of torch.func hide values in wrappers, forward-mode derivatives have zeros without
 memory, torch.cond and packed sequences read values; an operator of torch.library hides all it runs.
@@ -31,7 +31,7 @@ def several(z: Tensor) -> Tensor:
 
 
 def rows(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The function applied to three rows made of the input."""
+    """Apply the function to three rows of the input."""
     return lambda x: vmap(function)(torch.stack([x, 2 * x, x - 1]))
 
 
@@ -43,7 +43,7 @@ def with_weights(x: Tensor) -> Tensor:
 
 
 def batched_grad(x: Tensor) -> Tensor:
-    """By the older vmap, which PyTorch has inside of autograd."""
+    """Map with PyTorch's older vmap, which autograd uses."""
     jacobian: Tensor = torch.autograd.functional.jacobian(several, x, vectorize=True)
     return jacobian
 
@@ -61,7 +61,7 @@ def swapped(x: Tensor) -> Tensor:
 
 
 def each(x: Tensor) -> Tensor:
-    """As a TensorDict writes and scales what it holds."""
+    """Write and scale like a TensorDict."""
     kept = [torch.zeros(4), torch.ones(4)]
     torch._foreach_copy_(kept, [x, 2 * x])
     scaled = torch._foreach_mul(kept, 0.5)
@@ -123,7 +123,7 @@ CASES: dict[str, Callable[[Tensor], Tensor]] = {
     "own-nested": lambda x: twice(x)[0] - twice(x)[1],
 }
 
-#: What eager PyTorch would compile before it runs.
+#: Code that eager PyTorch would compile before it runs.
 PLAIN = dict.fromkeys(["cond", "cond-operator"], lambda x: torch.where(x.sum() > 0, x * 2, x - 1))
 
 

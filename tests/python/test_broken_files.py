@@ -1,5 +1,5 @@
-"""Files that are broken on purpose and carry the right checksum: an error from Python and from the
-command, never a crash, a hang or a flood."""
+"""Deliberately broken files with the right checksum: always an error, never a crash, a hang or a
+flood."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from test_inference_cli import COMMAND
 
 import leapp
 
-#: Loads and runs the bundles named on standard input; says so before each, in case it dies.
+#: Loads and runs the bundles named on standard input. Prints each name first, in case it dies.
 LOADER = """
 import json, resource, sys
 import leapp, torch
@@ -60,7 +60,7 @@ def load(paths: list[str]) -> list[list[Any]]:
 
 
 def check(path: str, code: int = 1) -> str:
-    """What ``leapp check`` says, in JSON and in words alike."""
+    """``leapp check`` reports the same in JSON and as text."""
     if COMMAND is None:
         pytest.skip("the leapp command is not installed")
     environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
@@ -79,7 +79,7 @@ def check(path: str, code: int = 1) -> str:
 
 
 def make(folder: Path, suffix: str) -> str:
-    """Two nodes, one with a state that has an initial value."""
+    """Return two nodes, one with a state that has an initial value."""
     folder.mkdir(exist_ok=True)
     states = ("h_in", "h_out") if suffix == ".onnx" else ("h", "h")
     bundle = Bundle(folder)
@@ -94,7 +94,7 @@ def make(folder: Path, suffix: str) -> str:
 
 
 def put(path: str, name: str, content: bytes) -> str:
-    """Replaces a file of the bundle, and its checksum."""
+    """Replace a file of the bundle, and its checksum."""
     folder = Path(path).parent
     old = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     (folder / name).write_bytes(content)
@@ -125,7 +125,7 @@ def damage(content: bytes, rng: random.Random) -> bytes:
     "name", ["pre.onnx", "policy.onnx", "pre.pt", "policy.pt", "test_initial_values.safetensors"]
 )
 def test_damaged(name: str, tmp_path: Path) -> None:
-    """Whatever the bytes are, even where an error quotes them."""
+    """The bytes may be anything, and errors may quote them."""
     suffix = ".pt" if name.endswith(".pt") else ".onnx"
     rng = random.Random(name)
     paths = []
@@ -151,7 +151,7 @@ def test_empty_and_foreign_files(name: str, tmp_path: Path) -> None:
 
 
 def nested(depth: int) -> bytes:
-    """Graphs in graphs, as protobuf."""
+    """Return nested graphs, as protobuf."""
 
     def field(number: int, content: bytes) -> bytes:
         size, head = len(content), bytes([number << 3 | 2])
@@ -174,7 +174,7 @@ def model(nodes: list[Any], *initializers: TensorProto) -> bytes:
 
 
 def adding(**fields: Any) -> bytes:
-    """x + w, with a w of these fields."""
+    """Return x + w, with a w that has these fields."""
     w = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=fields.pop("dims", [1, 4]))
     for key, value in fields.pop("external", {}).items():
         w.data_location = TensorProto.EXTERNAL
@@ -184,7 +184,7 @@ def adding(**fields: Any) -> bytes:
 
 
 def functions(count: int, calls: int = 1) -> bytes:
-    """Functions of the file's own, each of which calls the next."""
+    """Return functions of the file, each of which calls the next one."""
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
     chain = []
     for i in range(count):
@@ -306,7 +306,7 @@ def replace(path: Path, make_other: Callable[[Path], object]) -> None:
 
 
 def link_folder(path: Path) -> None:
-    """The model is reached through a folder that lies elsewhere."""
+    """The model is reached through a link to another directory."""
     outside = path.parent.parent / "outside"
     outside.mkdir()
     shutil.copy(path, outside)
@@ -331,7 +331,7 @@ def test_strange_files(name: str, spoil: Callable[[Path], object], tmp_path: Pat
     path = make(tmp_path / "bundle", ".onnx")
     spoil(Path(path).parent / name)
     if name == "test.yaml" and spoil is link_folder:
-        return  # a user may link to a bundle's YAML; what it names then lies beside the link
+        return  # a user may link to a bundle's YAML; its files are then relative to the link
     with pytest.raises((ValueError, FileNotFoundError)) as caught:
         leapp.InferenceManager(path)
     where = "test.yaml" if name == "test.yaml" else r"test.yaml:"
@@ -455,7 +455,7 @@ def test_edited_yaml(edit: Edit, reason: str, tmp_path: Path) -> None:
 
 
 def test_every_case_from_the_command(tmp_path: Path) -> None:
-    """The same words and exit code 1, without Python."""
+    """The same message and exit code 1, without Python."""
     for number, (edit, _) in enumerate(list(EDITS.values())[::6]):
         path = make(tmp_path / str(number), ".onnx")
         document = yaml.safe_load(Path(path).read_text())

@@ -1,4 +1,4 @@
-"""An export is a process that runs once: what only a fresh one shows."""
+"""An export is a process that runs once: behaviour that only a new process shows."""
 
 from __future__ import annotations
 

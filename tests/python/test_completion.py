@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(COMMAND is None, reason="the leapp command is no
 
 
 def completed(*words: str) -> set[str]:
-    """What bash offers for the last word."""
+    """Return bash's suggestions for the last word."""
     script = leapp("completion", "bash").stdout + (
         f"COMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}; _leapp\n"
         'printf "%s\\n" "${COMPREPLY[@]}"\n'

@@ -1,4 +1,4 @@
-"""What a port promises: how limits, histories and numbers are written."""
+"""The contract of a port: the form of limits, histories and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controller from Python, its recordings read by others, and its commands."""
+"""The controller from Python, its recordings in other readers, and its commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROBOT: dict[str, Any] = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    """A bundle that computes 2 x + 1, and a robot with its joints the other way round."""
+    """Return a bundle that computes 2 x + 1, and a robot whose joints have the opposite order."""
     bundle = Bundle(tmp_path).node("pi", "affine.onnx", ["x"], ["y"])
     for side, kind in (("inputs", "state/joint/position"), ("outputs", "target/joint/position")):
         port = bundle.models["pi"][side][0]
@@ -95,7 +95,8 @@ def test_a_clock_that_raises(
 ) -> None:
     calls = 0
 
-    def clock() -> float:  # update() reads it twice: a deadline needs the time after the policy
+    # update() reads it twice, because a deadline needs the time after the policy.
+    def clock() -> float:
         nonlocal calls
         calls += 1
         if calls == call:
@@ -107,7 +108,7 @@ def test_a_clock_that_raises(
     controller.set_sensor("q", [1, 1, 1, 1])
     with pytest.raises(error, match="no time"):
         controller.update()
-    assert controller.ticks == call - 1  # before anything is read, or after the tick
+    assert controller.ticks == call - 1  # before all sensors are read, or after the tick
     assert controller.update() == "running"
 
 
@@ -120,7 +121,7 @@ def test_a_clock_without_a_time(files: tuple[Path, Path], time: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["start", "stop", "update"])
-@pytest.mark.parametrize("call", [1, 2])  # before the tick, and in it for a deadline
+@pytest.mark.parametrize("call", [1, 2])  # before the tick, and during it for a deadline
 def test_a_clock_that_calls_its_controller(
     files: tuple[Path, Path], method: str, call: int
 ) -> None:
@@ -209,7 +210,7 @@ def test_replay(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert (report.ticks, report.difference) == (2, None)
     done = subprocess.run(["leapp", "replay", recording, files[0]], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "2 ticks of the policy answered as recorded\n")
-    # Another model: 2 x + 1 becomes x.
+    # A different model: 2 x + 1 becomes x.
     other = Bundle(tmp_path).node("pi", "clamp_sum.onnx", ["a", "b"], ["y"])
     other.pipeline["inputs"] = {"pi": ["a", "b"]}
     other.pipeline["outputs"] = {"pi": ["y"]}

@@ -58,7 +58,7 @@ def test_both_implementations_agree(program: subprocess.Popen[str], batch: int) 
             seen["discard"] += expected["discard"]
         for cause, count in reference.counts.items():
             seen[cause] += count
-    # The sequences meet everything that there is.
+    # The sequences cover every cause, state and kind.
     for what in (*CAUSES, "discard"):
         assert seen[what] > 0, what
     for state in (WAITING, RUNNING, FALLBACK, STOPPED):
@@ -79,7 +79,7 @@ ANGLES: list[str | None] = [None, "rad", "deg"]
 
 
 def affine(inputs: list[list[float]]) -> dict[str, Any]:
-    """What affine.onnx computes: 2 x + 1."""
+    """Compute the function of affine.onnx: 2 x + 1."""
     try:
         values = [to_type(to_type(2 * x, "float32") + 1, "float32") for x in inputs[0]]
     except OverflowError:
@@ -88,7 +88,7 @@ def affine(inputs: list[list[float]]) -> dict[str, Any]:
 
 
 def policy_case(seed: int, folder: Path) -> tuple[leapp.Controller, Reference, Generator]:
-    """A controller of affine.onnx on a random robot with a random contract."""
+    """Return a controller of affine.onnx on a random robot with a random contract."""
     made = Generator(seed)
     made.joints = ["a", "b", "c", "d"]
     for side, name, kind in (

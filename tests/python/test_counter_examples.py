@@ -1,4 +1,4 @@
-"""Inputs that were never traced: models against the operators that were traced."""
+"""Inputs that were never traced: models, compared with the traced operators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def node(x: torch.Tensor, compute: Callable[[torch.Tensor], torch.Tensor]) -> No
 
 @pytest.fixture
 def relu_as_abs() -> Iterator[None]:
-    """A converter that is right for positive numbers alone."""
+    """A converter that is right only for positive numbers."""
 
     @leapp.onnx.converter("aten::relu")
     def convert(op: Any) -> Any:
@@ -56,7 +56,9 @@ def test_a_conversion_that_is_right_near_the_trace_alone(bench: Workbench) -> No
 @pytest.mark.parametrize(
     "compute",
     [
-        lambda x: torch.special.chebyshev_polynomial_t(x, x),  # as many terms as a number says
+        lambda x: torch.special.chebyshev_polynomial_t(
+            x, x
+        ),  # the number of terms depends on a number
         lambda x: torch.nn.functional.grid_sample(
             x.reshape(1, 1, 2, 2, 2), x[:, :6].reshape(1, 1, 1, 2, 3), align_corners=False
         ),

@@ -1,4 +1,4 @@
-"""C++ models: each family of operators against ATen, errors at run time, and the text itself."""
+"""C++ models: each family of operators, compared with ATen; errors at run time; the text itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Function = Callable[..., Tensors]
 
 
 def _export(function: Function, inputs: Tensors, folder: Path, **options: Any) -> Path:
-    """Traces one node of the function's; returns its source."""
+    """Trace one node of the function; return its source."""
     leapp.start("g", save_path=str(folder))
     names = [f"x{i}" for i in range(len(inputs))]
     given = {name: x.clone() for name, x in zip(names, inputs, strict=True)}
@@ -39,7 +39,7 @@ def _export(function: Function, inputs: Tensors, folder: Path, **options: Any) -
 def _check(
     function: Function, folder: Path, *samples: Tensors, tolerance: float = 1e-5
 ) -> CppModel:
-    """Exports for the first sample, compiles without a warning, and compares on all."""
+    """Export for the first sample, compile without a warning, and compare on all samples."""
     with torch.no_grad():
         source = _export(function, samples[0], folder)
         model = CppModel(source, "op", ("-O1", *WARNINGS))
@@ -57,7 +57,7 @@ def _check(
 
 
 def _floats(*shapes: tuple[int, ...]) -> list[list[torch.Tensor]]:
-    """Two samples of tensors of these shapes."""
+    """Return two samples of tensors of these shapes."""
     torch.manual_seed(0)
     return [[torch.randn(shape) for shape in shapes] for _ in range(2)]
 
@@ -418,7 +418,7 @@ def test_a_number_outside_of_the_integer_type_is_what_pytorch_makes_of_it(
             try:
                 function(x, number)
             except RuntimeError:
-                continue  # PyTorch refuses the number, so that it cannot be traced
+                continue  # PyTorch refuses the number, so it cannot be traced
             cases.append((name, number))
     assert {name for name, _ in cases} >= {"add", "equal", "multiply", "and"}
 

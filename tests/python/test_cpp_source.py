@@ -1,4 +1,4 @@
-"""The C++ that is generated: the same each time, without a warning, and without a fault."""
+"""Generated C++ is identical each time, compiles without a warning, and runs without a fault."""
 
 from __future__ import annotations
 

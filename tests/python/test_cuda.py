@@ -1,4 +1,4 @@
-"""Programs on a CUDA device: traced there, run there or on the CPU, with values that stay there."""
+"""Programs on a CUDA device: traced there, run there or on the CPU, without copies to the host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _step(model: _Recurrent, obs: torch.Tensor, backend: str = "jit") -> torch.T
 
 @torch.no_grad()
 def _export(bench: Workbench, traced_on: str) -> _Recurrent:
-    """Trace two ticks there; return an equal policy that never ran, on the same device."""
+    """Trace two ticks there; return an equal policy that has not run, on the same device."""
     torch.manual_seed(1)
     model = _Recurrent().to(traced_on)
     torch.manual_seed(1)

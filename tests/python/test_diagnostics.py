@@ -16,7 +16,7 @@ PRELUDE = "import torch, leapp\nfrom leapp import annotate\n"
 
 
 class Section(NamedTuple):
-    """One code's: the program that leads to it, and the one that does not."""
+    """One code with two programs: one that leads to it, and one that does not."""
 
     code: str
     cause: str | None
@@ -43,7 +43,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def _said(program: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
-    """What comes of the program: its error's code, the console, the log."""
+    """Return the outcome of the program: its error's code, the console, the log."""
     source = folder / "program.py"
     source.write_text(PRELUDE + program, encoding="utf-8")
     code = ""

@@ -1,4 +1,4 @@
-"""``leapp diff``: what differs between two bundles, as text and as JSON."""
+"""``leapp diff``: the differences between two bundles, as text and as JSON."""
 
 from __future__ import annotations
 

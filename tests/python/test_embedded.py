@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "10_embedded_policy"
 BUILD = Path(os.environ.get("LEAPP_BUILD", ROOT / "build/release"))
 
-#: Toolchain file, how to run the program, and the Debian packages that it takes.
+#: A toolchain file, the command that runs the program, and the required Debian packages.
 TARGETS = {
     "this machine": (None, [], {"cmake": "cmake", "c++": "g++"}),
     "aarch64": (
@@ -47,7 +47,7 @@ def numbers(text: str) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
-    """The bundle, and what PyTorch computes."""
+    """Return the bundle, and the results of PyTorch."""
     folder = tmp_path_factory.mktemp("embedded")
     printed = run([sys.executable, str(EXAMPLE / "export.py"), str(folder)])
     return folder / "walker" / "walker.yaml", numbers(printed)
@@ -55,7 +55,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """LEAPP as a user has it: the command, and the package for CMake."""
+    """Install LEAPP as a user has it: the command, and the package for CMake."""
     if not (BUILD / "bin" / "leapp").exists() or shutil.which("cmake") is None:
         pytest.skip(f"{BUILD} has no leapp command, or there is no cmake; `make test` builds it")
     prefix = tmp_path_factory.mktemp("installed")

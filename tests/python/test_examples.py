@@ -43,7 +43,7 @@ def compiled(name: str) -> str:
 
 
 def numbers(text: str) -> list[list[float]]:
-    """The numbers of each line with a colon, less the label and the line about time."""
+    """Return the numbers of each line with a colon, without the label and the line about time."""
     lines = [line.split(":", 1)[1] for line in text.splitlines() if ":" in line]
     found = [[float(n) for n in re.findall(r"-?\d+\.\d{4}", line)] for line in lines]
     return [line for line in found if line]
@@ -98,7 +98,7 @@ GO1 = ROOT / "examples" / "08_go1_walks"
 
 @pytest.fixture(scope="module")
 def walks(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[list[float]]]:
-    """What the Go1's program prints for one walk and 20 starts with pushes, and its trace."""
+    """Return the output and trace of the Go1's program: one walk and 20 starts with pushes."""
     program = compiled("08_go1_walks")
     folder = tmp_path_factory.mktemp("go1")
     found = subprocess.run([GO1 / "fetch_robot.sh"], capture_output=True, text=True, check=False)
@@ -155,7 +155,7 @@ def test_go1_switches_between_standing_and_walking(tmp_path: Path) -> None:
         float(n) for n in re.findall(r"(-?\d+\.\d+) m", printed)[-4:]
     )
     assert walked > 3
-    assert lying < standing - 0.1  # the legs gave way
+    assert lying < standing - 0.1  # the legs collapsed
     assert abs(at_last - standing) < 0.03
     assert printed.endswith("on its feet\n")
     bundle = str(GO1 / "go1" / "go1.yaml")

@@ -16,7 +16,7 @@ from leapp import LeappError
 
 
 class Remembering(nn.Module):
-    """Keeps its hidden state in itself."""
+    """A policy that keeps its hidden state in an attribute."""
 
     def __init__(self) -> None:
         super().__init__()

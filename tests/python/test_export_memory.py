@@ -1,4 +1,4 @@
-"""An export takes little memory beside the weights, which the program holds already."""
+"""An export needs little memory in addition to the weights, which the program holds already."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 MEGABYTES = 160
 
-#: Traces, says so, waits for a line, and exports with validation.
+#: Traces, prints "traced", waits for a line, and exports with validation.
 PROGRAM = """
 import sys
 import torch
@@ -52,7 +52,7 @@ with torch.no_grad():
 
 
 def anonymous(process: subprocess.Popen[str]) -> Iterator[int]:
-    """Memory of the process that no file backs, in bytes, until it ends."""
+    """Return the process's memory that no file backs, in bytes, until it ends."""
     while process.poll() is None:
         for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
@@ -61,7 +61,7 @@ def anonymous(process: subprocess.Popen[str]) -> Iterator[int]:
 
 
 def extra_memory(folder: Path, kind: str, backend: str, megabytes: int) -> int:
-    """What an export takes at its peak beside what was there before it."""
+    """Return the peak memory of an export, minus the memory before it."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, kind, backend, str(megabytes), str(folder)],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Programs of torch.export: how they run, and what one may do by being loaded."""
+"""Programs of torch.export: how they run, and what a file may do when it is loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bundle(tmp_path: Path) -> Bundle:
 
 
 class TestRunning:
-    """The backend pt2, which runs in Python only."""
+    """The backend pt2, which runs only in Python."""
 
     @staticmethod
     def export(bundle: Bundle, module: torch.nn.Module, *example: torch.Tensor) -> Path:
@@ -77,7 +77,7 @@ class Payload:
 
 
 class TestTrust:
-    """Files of torch.export, which unpickle and evaluate."""
+    """Files of torch.export, which PyTorch unpickles and evaluates."""
 
     @staticmethod
     def program(module: torch.nn.Module | None = None) -> bytes:

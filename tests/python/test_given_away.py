@@ -1,4 +1,4 @@
-"""What a robot needs of a bundle does not tell the folders of its maker."""
+"""The files that a robot needs do not reveal directories of the exporting machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BACKENDS = ("jit", "onnx", "onnx-torchscript", "onnx-dynamo", "pt2")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The bytes of every file but those for its maker, those inside archives included."""
+    """Return the bytes of every file that is shared, including those inside archives."""
     found = {}
     for file in sorted(folder.rglob("*")):
         if not file.is_file() or file.name in FOR_ITS_MAKER:
@@ -72,4 +72,4 @@ def test_no_file_names_a_folder_of_this_machine(backend: str, tmp_path: Path) ->
     assert told == []
     if backend == "onnx":
         assert b"outside.py:2 in squash" in files["policy.onnx"]
-        assert b"walk.py:10 in <module>" in files["policy.onnx"]  # lines are told all the same
+        assert b"walk.py:10 in <module>" in files["policy.onnx"]  # lines are reported anyway

@@ -20,7 +20,7 @@ LEAPP = Path(os.environ.get("LEAPP_BUILD", "build/release")) / "bin" / "leapp"
 
 
 class Walker:
-    """Two nodes: an action that is fed back, and a state that nobody declares."""
+    """Two nodes: an action that is fed back, and an undeclared state."""
 
     def __init__(self, backend: str = "onnx") -> None:
         self.h = torch.zeros(1, 3)

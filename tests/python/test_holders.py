@@ -1,4 +1,4 @@
-"""Paths to what the program holds, and the names that follow from them."""
+"""Paths to the objects that the program holds, and the names derived from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BeyondMimic: an imported policy follows the motion that is in its model."""
+"""BeyondMimic: an imported policy follows the motion in its model."""
 
 from __future__ import annotations
 

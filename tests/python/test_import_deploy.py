@@ -1,5 +1,4 @@
-"""``leapp import --deploy``: unitree_rl_lab's deploy.yaml and rl_sar's config.yaml, against what
-their controllers compute."""
+"""``leapp import --deploy``: unitree_rl_lab's deploy.yaml and rl_sar's config.yaml."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ MOTOR_POSE = POLICY_POSE[ORDER]
 
 
 def deploy(**other: Any) -> dict[str, Any]:
-    """A file as unitree_rl_lab writes it: 2 x (3 + 3 + 3 + 3) values."""
+    """Write a file in the form of unitree_rl_lab: 2 x (3 + 3 + 3 + 3) values."""
 
     def term(scale: list[float], **more: Any) -> dict[str, Any]:
         return {"params": {}, "clip": None, "scale": scale, "history_length": 2, **more}
@@ -207,7 +206,9 @@ class TestUnitree:
 
 
 def config(**other: Any) -> dict[str, Any]:
-    """rl_sar's: 4 joints, the last a wheel; 3 + 3 + 3 + 4 + 4 + 4 = 21 values a frame."""
+    """Return a policy of rl_sar: 4 joints, the last a wheel; 3 + 3 + 3 + 4 + 4 + 4 = 21 values a
+    frame.
+    """
     return {
         "model_name": "policy.onnx",
         "num_observations": 21,
@@ -233,7 +234,7 @@ def config(**other: Any) -> dict[str, Any]:
 
 
 def write_rl_sar(folder: Path, document: dict[str, Any], *, base: bool = True) -> Path:
-    """policy/dog/base.yaml and policy/dog/robot_lab/config.yaml."""
+    """Write policy/dog/base.yaml and policy/dog/robot_lab/config.yaml."""
     file = folder / "policy" / "dog" / "robot_lab" / "config.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(yaml.safe_dump({"dog/robot_lab": document}))

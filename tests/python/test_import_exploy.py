@@ -1,4 +1,4 @@
-"""exploy: an imported policy, whose model computes all there is."""
+"""Exploy: an imported policy whose model contains the whole computation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holosoma: imported policies, and what their files leave to be said."""
+"""Holosoma: imported policies, and the settings that their files lack."""
 
 from __future__ import annotations
 

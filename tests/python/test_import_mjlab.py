@@ -1,4 +1,4 @@
-"""mjlab: imported policies against what its own controller computes."""
+"""mjlab: imported policies, compared with the computation of mjlab's own controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``leapp`` command: what it prints, and how it exits."""
+"""The ``leapp`` command: its output and its exit status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 
 def find_command() -> str | None:
-    """The command of this environment, or of the build tree."""
+    """Return the path of the command in this environment, or in the build tree."""
     places = [str(Path(sys.executable).parent)]
     if "LEAPP_BUILD" in os.environ:
         places.append(os.path.join(os.environ["LEAPP_BUILD"], "bin"))
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(COMMAND is None, reason="the leapp command is no
 def leapp(
     *arguments: object, code: int = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the command in this environment and expects an exit code."""
+    """Run the command in this environment and check its exit status."""
     assert COMMAND is not None
     done = subprocess.run(
         [COMMAND, *map(str, arguments)],

@@ -1,4 +1,4 @@
-"""Deleting a manager frees sessions, threads and files at once, without the collector."""
+"""Deleting a manager frees sessions, threads and files immediately, without the collector."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _without_collector() -> Iterator[None]:
 
 @pytest.fixture
 def yaml(tmp_path: Path) -> Path:
-    """A bundle of one recurrent ONNX node."""
+    """Write a bundle of one recurrent ONNX node."""
     bundle = Bundle(tmp_path).node("n", "recurrent.onnx", ["x", "h_in"], ["y", "h_out"])
     return Path(bundle.feedback("n/h_out", "n/h_in").input("n", "x").output("n", "y").write())
 
@@ -56,7 +56,7 @@ def test_deleting_a_manager_frees_it_without_the_collector(yaml: Path) -> None:
 
 
 def test_deleting_managers_leaves_no_thread_and_no_file(yaml: Path, tmp_path: Path) -> None:
-    _use(InferenceManager(yaml, array="numpy", threads=3))  # what the process opens once
+    _use(InferenceManager(yaml, array="numpy", threads=3))  # files that a process opens once
     threads, files = _threads(), _files()
     for turn in range(4):
         manager = InferenceManager(yaml, array="numpy", threads=3)

@@ -1,4 +1,4 @@
-"""A loaded bundle takes little more memory than its weights."""
+"""A loaded bundle needs little more memory than its weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ready_bundle import Bundle
 
 WIDTH, NODES = 1024, 4
 
-#: A small bundle first, so that the engine itself is there.
+#: Loads a small bundle first, so the engine itself is already loaded.
 PROGRAM = """
 import resource, sys
 import leapp

@@ -1,4 +1,4 @@
-"""The integration of mjlab, tested in the environment that holds mjlab."""
+"""The integration of mjlab, tested in the environment in which mjlab is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = importlib.util.find_spec("mjlab") is not None
 
 
 def test_in_the_environment_of_mjlab() -> None:
-    # mjlab wants another MuJoCo than this environment has.
+    # mjlab needs a different MuJoCo than this environment has.
     python = sys.executable if HERE else str(MJLAB)
     if not Path(python).exists():
         pytest.skip("mjlab is not installed; examples/08_go1_walks/install_mjlab.sh does it")

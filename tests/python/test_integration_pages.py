@@ -1,4 +1,4 @@
-"""The pages about trainers run as printed, where the library is installed."""
+"""The pages about trainers run as printed, if the library is installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def test_runs_as_printed(page: str, tmp_path: Path) -> None:
     pytest.importorskip(PAGES[page])
     program = [*blocks(page, "python"), "from leapp.integrations.__main__ import main"]
     folders = []
-    for line in "".join(blocks(page, "sh")).splitlines():  # in one process: imports take long
+    for line in "".join(
+        blocks(page, "sh")
+    ).splitlines():  # in one process, because imports take long
         command, *arguments = shlex.split(line)
         assert command == "leapp-export"
         folders.append(tmp_path / arguments[arguments.index("-o") + 1])

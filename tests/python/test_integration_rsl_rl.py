@@ -1,4 +1,4 @@
-"""RSL-RL: bundles against the actor's own actions, checkpoints of old and new releases."""
+"""RSL-RL: bundles compared with the actor's own actions; checkpoints of old and new releases."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CNN = {"output_channels": [4, 8], "kernel_size": 3, "stride": 2, "norm": "batch"
 
 
 def actor_of(kind: str, *, groups: Any = GROUPS, **options: Any) -> Any:
-    """An actor with a normaliser that has seen something."""
+    """Return an actor with a normaliser that has statistics."""
     obs = tensordict.TensorDict({n: torch.zeros(2, *s) for n, s in SIZES.items()}, batch_size=2)
     options = {"hidden_dims": [16, 8], "distribution_cfg": GAUSSIAN, **options}
-    given = copy.deepcopy(options)  # the names of classes are taken out of it
+    given = copy.deepcopy(options)  # the runner removes the names of classes from it
     actor = getattr(models, kind)(obs, groups, "actor", 3, **given)
     if options.get("obs_normalization"):
         batch = {n: 2 * torch.randn(64, *s) + 1 for n, s in SIZES.items()}
@@ -40,7 +40,7 @@ def actor_of(kind: str, *, groups: Any = GROUPS, **options: Any) -> Any:
 
 
 def assert_same(yaml: str, actor: Any, groups: Any = GROUPS) -> None:
-    """The bundle and the actor, whose groups are side by side in ``obs``."""
+    """Return the bundle and the actor, whose groups are concatenated in ``obs``."""
     vectors = [name for name in groups["actor"] if len(SIZES[name]) == 1]
 
     def observe() -> dict[str, Any]:
@@ -89,7 +89,7 @@ class TestActors:
 
 
 class TestConfigurations:
-    """Files as trainers write them, with options that the actor's class does not take."""
+    """Files as trainers write them, with options that the actor's class does not have."""
 
     MJLAB: ClassVar[dict[str, Any]] = {
         "class_name": "MLPModel",
@@ -134,7 +134,7 @@ class TestConfigurations:
 
 
 class Env:
-    """What a runner asks of its environment."""
+    """An environment with everything that a runner reads."""
 
     num_envs, num_actions, max_episode_length, device = 2, 3, 10, "cpu"
     cfg: ClassVar[dict[str, Any]] = {}
@@ -168,7 +168,7 @@ def test_a_runner_and_what_it_saves(tmp_path: Path) -> None:
 def test_the_users_actor_is_left_alone(tmp_path: Path) -> None:
     actor = actor_of("RNNModel", rnn_hidden_dim=8).train()
     given = {name: torch.randn(2, *size) for name, size in SIZES.items()}
-    actor(tensordict.TensorDict(given, batch_size=2))  # with a graph for training behind it
+    actor(tensordict.TensorDict(given, batch_size=2))  # part of a training graph
     hidden = actor.get_hidden_state()
     rsl_rl.export_policy(actor, tmp_path / "robot")
     assert actor.training
@@ -200,7 +200,7 @@ class TestImages:
 
 
 class TestOlderReleases:
-    """ActorCritic kept the actor's weights under other names, and its normaliser elsewhere."""
+    """ActorCritic stored the actor's weights and its normaliser under other names."""
 
     NAMES: ClassVar = {"mlp": "actor", "obs_normalizer": "actor_obs_normalizer", "rnn": "memory_a"}
 

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 and SB3 Contrib: bundles against ``predict``, and files that are not theirs."""
+"""Stable-Baselines3 and SB3 Contrib: bundles compared with ``predict``, and unsuitable files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DISCRETE = spaces.Discrete(4)
 
 
 class Env(gymnasium.Env):  # type: ignore[misc]
-    """Noise of a shape, and nothing to win."""
+    """An environment of noise without rewards."""
 
     def __init__(self, observation: Any = VECTOR, action: Any = BOX) -> None:
         self.observation_space, self.action_space = observation, action
@@ -51,7 +51,7 @@ class Env(gymnasium.Env):  # type: ignore[misc]
 
 
 def model_of(algorithm: str, policy: str, observation: Any, action: Any, **options: Any) -> Any:
-    """An untrained model whose actions depend on what it observes."""
+    """Return an untrained model whose actions depend on the observation."""
     kind = getattr(stable_baselines3, algorithm, None) or getattr(sb3_contrib, algorithm)
     env = Env(observation, action)
     if algorithm in ("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC", "CrossQ"):
@@ -64,13 +64,13 @@ def model_of(algorithm: str, policy: str, observation: Any, action: Any, **optio
 
 
 def observed(space: Any) -> Callable[[], dict[str, Any]]:
-    """Makes what the bundle takes in."""
+    """Return the inputs of the bundle."""
     names = space.spaces if isinstance(space, spaces.Dict) else {"obs": space}
     return lambda: {name: np.asarray(each.sample())[None] for name, each in names.items()}
 
 
 def predicted(model: Any) -> Callable[[Any], Any]:
-    """The trainer's answer to the same."""
+    """Return the trainer's actions for the same observation."""
 
     def act(inputs: Any) -> Any:
         inputs = dict(inputs)
@@ -170,7 +170,7 @@ class TestMasks:
 class TestVecNormalize:
     @staticmethod
     def trained(space: Any, policy: str, **options: Any) -> tuple[Any, Any]:
-        """A model that learned a little from normalised observations."""
+        """Return a model that learned a little from normalised observations."""
         normalizer = VecNormalize(
             DummyVecEnv([lambda: Env(space, BOX)]), clip_obs=1.5, norm_reward=False, **options
         )
@@ -232,7 +232,7 @@ def test_images_as_cameras_give_them(tmp_path: Path) -> None:
         inputs = observed(DICT)()
         return {**inputs, "camera": inputs["camera"].transpose(0, 2, 3, 1)}
 
-    # predict() transposes by itself what has its channels last.
+    # predict() transposes images with channels last by itself.
     assert_same_actions(yaml, observe, act)
 
 
@@ -255,7 +255,7 @@ class Bomb:
 
 
 class Extractor(stable_baselines3.common.torch_layers.FlattenExtractor):  # type: ignore[misc]
-    """A class of the user's own."""
+    """A class of the user."""
 
 
 class TestFilesThatAreNotTheirs:

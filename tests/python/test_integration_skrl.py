@@ -1,4 +1,4 @@
-"""skrl: bundles against its agents' own actions, and checkpoints that do not fit."""
+"""skrl: bundles compared with the actions of its agents, and unsuitable checkpoints."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Gaussian(GaussianMixin, Model):  # type: ignore[misc]
 
 
 class Recurrent(GaussianMixin, Model):  # type: ignore[misc]
-    """Trained with seven environments."""
+    """The policy was trained with seven environments."""
 
     def __init__(self, kind: type[nn.Module]) -> None:
         Model.__init__(self, **SPACES)
@@ -104,7 +104,7 @@ class MultiCategorical(MultiCategoricalMixin, Model):  # type: ignore[misc]
 
 
 def scaler_of() -> Any:
-    """A scaler that has seen something."""
+    """Return a scaler that has statistics."""
     scaler = RunningStandardScaler(size=6, device="cpu", clip_threshold=1.5)
     scaler(3 * torch.randn(64, 6) + 1, train=True)
     return scaler
@@ -126,7 +126,7 @@ def observe() -> dict[str, Any]:
 
 
 def acting(agent: Any) -> Any:
-    """The agent's answer, as skrl's own evaluation takes it."""
+    """Return the agent's action, as skrl's own evaluation computes it."""
 
     def act(inputs: Any) -> Any:
         with torch.no_grad():
@@ -221,14 +221,14 @@ AGENT = {
 
 
 def config_of(separate: bool, **policy: Any) -> dict[str, Any]:
-    """A configuration of skrl's Runner."""
+    """Return a configuration of skrl's Runner."""
     policy = {"class": "GaussianMixin", "network": NETWORK, "output": "2 * tanh(ACTIONS)", **policy}
     value = {"class": "DeterministicMixin", "network": NETWORK, "output": "ONE"}
     return {"models": {"separate": separate, "policy": policy, "value": value}, "agent": AGENT}
 
 
 def model_of(config: Any) -> Any:
-    """What the Runner makes of it."""
+    """Return the agent that the Runner creates from it."""
     options: dict[str, Any] = {**SPACES, "state_space": None}
     models = {name: dict(part) for name, part in config["models"].items() if name != "separate"}
     kinds = [part.pop("class") for part in models.values()]
@@ -244,7 +244,7 @@ def model_of(config: Any) -> Any:
 
 
 def save(agent: Any, path: Path) -> None:
-    """What an agent writes as its checkpoint."""
+    """Return the checkpoint that an agent writes."""
     modules = agent.checkpoint_modules.items()
     torch.save({name: agent._get_internal_value(module) for name, module in modules}, path)
 

@@ -1,4 +1,4 @@
-"""TorchRL: bundles against the actor in its environment's own transforms."""
+"""TorchRL: bundles compared with the actor and its environment's transforms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from torchrl.modules import (
 
 
 class Env(EnvBase):  # type: ignore[misc]
-    """Noise, in double precision where simulators give that."""
+    """An environment of noise, in double precision like some simulators."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ def mlp(inputs: int, outputs: int) -> nn.Module:
 
 
 def head(outputs: int = 3, **options: Any) -> Any:
-    """A squashed Gaussian."""
+    """Return an actor with a squashed Gaussian."""
     return ProbabilisticActor(
         TensorDictModule(
             nn.Sequential(mlp(6, 2 * outputs), NormalParamExtractor()), ["obs"], ["loc", "scale"]
@@ -93,7 +93,9 @@ CAT = CatTensors(in_keys=["base", "joints"], out_key="obs", del_keys=False)
 
 
 def env_of(*transforms: Any) -> Any:
-    own = (CAT.clone() if each is CAT else each for each in transforms)  # one may be in one only
+    own = (
+        CAT.clone() if each is CAT else each for each in transforms
+    )  # a transform can be in one environment only
     return TransformedEnv(Env(), Compose(DoubleToFloat(), *own))
 
 
@@ -102,7 +104,7 @@ def observe() -> dict[str, Any]:
 
 
 def acting(actor: Any, *transforms: Any) -> Any:
-    """The actor behind the transforms, as in the environment."""
+    """Return the actor after the transforms, as in the environment."""
 
     def act(inputs: Any) -> Any:
         data = TensorDict({name: torch.from_numpy(v) for name, v in inputs.items()}, batch_size=[1])

@@ -1,4 +1,4 @@
-"""What the integrations share: the command, and the export of a policy as a function."""
+"""Code that the integrations share: the command, and the export of a policy as a function."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TestCommand:
 class TestPolicy:
     @staticmethod
     def integrator() -> _policy.Policy:
-        """Sums what it gets."""
+        """A module that sums its inputs."""
 
         def step(inputs: _policy.Tensors, states: _policy.Tensors) -> tuple[_policy.Tensors, ...]:
             total = states["total"] + inputs["x"]

@@ -1,4 +1,4 @@
-"""The inventory of constants: what a node exports that no input, state or wire gives it."""
+"""The inventory of constants: exported values that are not inputs, states or wires."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_it_is_in_diagnostics_json_and_the_commands(bench: Workbench, tmp_path: 
 
 
 class Untouchable:
-    """Raises from everything that LEAPP must not run."""
+    """Raises in all code that LEAPP must not run."""
 
     __slots__ = ("__dict__", "__weakref__", "slot")
 

@@ -1,6 +1,6 @@
-"""Isaac Lab: its exporter works with this package, and its consumers with what it writes.
+"""Isaac Lab: its exporter works with this package, and its consumers read the bundles.
 
-``isaaclab_export.py`` makes the exporter's calls in a process of its own. The readers here follow
+``isaaclab_export.py`` makes the exporter's calls in a separate process. The readers here follow
 the rules of the programs that read such bundles, key by key.
 """
 
@@ -24,7 +24,7 @@ TASK = "Isaac-Velocity-Flat-Biped-v0"
 
 
 class Export(NamedTuple):
-    """A bundle, and what the simulated policy saw and did while it was traced."""
+    """A bundle, with the inputs and outputs of the simulated policy while it was traced."""
 
     yaml: Path
     text: dict[str, Any]
@@ -44,7 +44,7 @@ def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 class Articulation:
-    """What Isaac Lab's deployment asks of a robot in its scene."""
+    """The scene's robot, with everything that Isaac Lab's deployment reads."""
 
     joint_names = ("hip", "knee", "ankle")
 
@@ -53,7 +53,9 @@ class Articulation:
         self.written: dict[str, tuple[torch.Tensor, Any]] = {}
 
     def joints(self, element_names: Any) -> list[int] | None:
-        """Indices of the joints that the first named axis is about, or None for all of them."""
+        """Return the indices of the joints that the first named axis lists, or None for all of
+        them.
+        """
         names = element_names[0]
         assert isinstance(names, list)
         if not set(names) & set(self.joint_names) or names == list(self.joint_names):
@@ -62,7 +64,7 @@ class Articulation:
 
 
 class Deployment:
-    """Runs a bundle by its connections, as LeappDeploymentEnv does."""
+    """Runs a bundle by its connections, like LeappDeploymentEnv."""
 
     def __init__(self, path: Path) -> None:
         self.inference = leapp.InferenceManager(str(path))
@@ -71,7 +73,7 @@ class Deployment:
         self.pipeline = yaml.safe_load(path.read_text())["pipeline"]
 
     def ports(self, side: str) -> dict[str, tuple[list[str], Any]]:
-        """Connection and element names of each port of the pipeline."""
+        """Return connection and element names of each port of the pipeline."""
         found = {}
         for node, names in self.pipeline[side].items():
             ports = getattr(self.inference.nodes[node], f"{side[:-1]}_descriptions")
@@ -139,7 +141,7 @@ class TestDeployment:
 
 
 class TestKeys:
-    """Of the C++ reader on the robot, of its Triton writer, and of the sim-to-sim one."""
+    """The reader in C++ on the robot, its Triton writer, and the sim-to-sim reader."""
 
     def test_names_of_states(self, export: Export) -> None:
         flow = export.text["pipeline"]["feedback_flow"]
@@ -183,7 +185,7 @@ class TestKeys:
         ]
         assert len(named) == 7
         for port in named:
-            # A vector<string> is read of each axis: null would not be one.
+            # The reader expects a vector<string> for each axis; null is not one.
             axes = port["element_names"]
             assert all(isinstance(axis, list) for axis in axes)
             assert len(axes[-1]) == port["shape"][-1]

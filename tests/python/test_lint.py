@@ -1,4 +1,4 @@
-"""The project's own lint finds what it is there to find, and says why."""
+"""Each check of the project's lint finds its fault and names it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lint() -> Iterator[ModuleType]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree of three layers: base, bundle above it, trace above that with torch."""
+    """Return a tree of three layers: base, bundle above it, trace above that with torch."""
     (tmp_path / "CMakeLists.txt").write_text(
         "leapp_layer(leapp_base DIR base)\n"
         "leapp_layer(leapp_bundle DIR bundle DEPENDS leapp_base\n            PRIVATE yaml-cpp)\n"
@@ -76,7 +76,7 @@ def test_what_a_robot_loads_depends_on_no_tool(lint: ModuleType, tmp_path: Path)
 @pytest.mark.parametrize(
     ("file", "header", "found"),
     [
-        ("src/base/a.cpp", "leapp/leapp.h", []),  # in neither folder: tracing
+        ("src/base/a.cpp", "leapp/leapp.h", []),  # in neither directory: tracing
         ("src/core/base/a.cpp", "leapp/bundle.h", []),
         ("src/core/base/a.cpp", "leapp/tools/view.h", ["of the tools, which the core"]),
         ("src/tools/view/a.cpp", "leapp/tools/view.h", []),
@@ -243,7 +243,7 @@ def test_long_files_are_found_unless_they_are_tables(lint: ModuleType, tree: Pat
 
 @pytest.fixture
 def coded(tree: Path) -> Path:
-    """A tree with two codes, each with its section, its use and its test."""
+    """Return a tree with two codes, each with its section, its use and its test."""
     write(tree, "include/leapp/code.h", "enum class Code {\n  kA = 1,  ///< a\n  kB = 20,\n};\n")
     page = "## LP001 — a\n\n```python\na()\n```\n\n## LP020 — b\n\nNo program.\n"
     write(tree, "docs/reference/diagnostics.md", page)

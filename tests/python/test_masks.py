@@ -1,4 +1,4 @@
-"""Masks inside nodes: how many elements they selected while tracing changes nothing."""
+"""Masks inside nodes: the number of selected elements while tracing does not matter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Nets(nn.Module):
 
 
 NETS = Nets()
-RECURRENT = nn.LSTM(3, 2, batch_first=True)  # makes a state for as many rows as there are
+RECURRENT = nn.LSTM(3, 2, batch_first=True)  # creates a state with one row for each selected one
 
 Compute = Callable[[Tensor, Tensor], Tensor]
 
@@ -170,7 +170,7 @@ def constant_mask(x: Tensor, m: Tensor) -> Tensor:
 
 
 def behind_others(x: Tensor, m: Tensor) -> Tensor:
-    """As Isaac Lab's CircularBuffer fills the history of what was reset."""
+    """Fill the history of reset rows like Isaac Lab's CircularBuffer."""
     history = torch.arange(4.0 * ROWS * 3).view(4, ROWS, 3)
     history[0] = x
     history[:, m] = x[m]
@@ -192,7 +192,7 @@ def elements_behind_others(x: Tensor, m: Tensor) -> Tensor:
 
 
 def reset_places(x: Tensor, m: Tensor) -> Tensor:
-    """As legged_gym's reset_idx()."""
+    """Reset like legged_gym's reset_idx()."""
     held = x.clone()
     ids = m.nonzero(as_tuple=False).flatten()
     held[ids] = 0.0
@@ -219,7 +219,7 @@ def by_other_names(x: Tensor, m: Tensor) -> Tensor:
 
 
 def one_of_each(x: Tensor, m: Tensor) -> Tensor:
-    """As matrix_to_quaternion() of PyTorch3D and Isaac Lab."""
+    """Convert like matrix_to_quaternion() of PyTorch3D and Isaac Lab."""
     candidates = x[:, :, None] * x[:, None, :]
     largest = F.one_hot(x.argmax(dim=-1), num_classes=3)
     batch = x.view(1, ROWS, 3)
@@ -263,7 +263,7 @@ JIT_ONLY: list[Compute] = [written_in_place, filled, sorted_back, two_masks]
 
 
 def rows(counts: int, seed: int) -> Tensor:
-    """Values of which that many rows begin with a positive number."""
+    """Return values of which the given number of rows starts with a positive number."""
     torch.manual_seed(seed)
     x = torch.randn(ROWS, 3)
     chosen = torch.randperm(ROWS) < counts
@@ -302,7 +302,7 @@ def test_any_number_of_rows(
 
 
 class Kept:
-    """Holds back what the mask of the last tick selects."""
+    """Outputs in the next tick the elements that the mask of this tick selects."""
 
     def __init__(self) -> None:
         self.mask = torch.zeros(ROWS, dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""C++ nodes after the export: compiled, allowed, checked, run, and taken into other programs."""
+"""C++ nodes after the export: compiled, permitted, checked, run, and embedded in other programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Net(torch.nn.Module):
-    """What the policy of these tests computes."""
+    """Return the function that the policy of these tests computes."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Net(torch.nn.Module):
 
 
 def walk(net: Net, ticks: int) -> list[torch.Tensor]:
-    """Two nodes; the action is fed back."""
+    """Two nodes with feedback of the action."""
     action, actions = torch.full((1, 4), 0.25), []
     for tick in range(ticks):
         given = {"joints": torch.linspace(-1, 1, 8).unsqueeze(0) * (tick + 1), "last": action}
@@ -63,7 +63,7 @@ def export(folder: Path, seed: int = 0) -> Path:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that nobody compiled."""
+    """Return a bundle that was not compiled."""
     return export(tmp_path_factory.mktemp("fresh"))
 
 
@@ -129,7 +129,7 @@ class TestRunning:
 
 
 class TestChecks:
-    """What is loaded is what was built, of what the bundle holds now."""
+    """The library is the one that was built, from the current sources of the bundle."""
 
     def test_another_export_makes_a_build_stale(self, tmp_path: Path) -> None:
         yaml = export(tmp_path)
@@ -269,7 +269,7 @@ int main() {
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @torch.no_grad()
 def test_a_program_takes_the_policy_into_itself(compiler: str, fresh: Path, tmp_path: Path) -> None:
-    """Without warnings, with sanitizers, and reset() begins anew."""
+    """It compiles without warnings and runs with sanitizers, and reset() restarts it."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed (apt-get install {compiler.rstrip('+')})")
     leapp("build", fresh, "--source", tmp_path)

@@ -1,4 +1,4 @@
-"""Which numbers that operators were given the inventory lists, by the source of their line."""
+"""The numbers among operator arguments that the inventory lists, selected by their source line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program computes the same, and holds the same objects, while it is traced as when it is not."""
+"""A program computes the same values and holds the same objects with and without tracing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from leapp._annotate import Annotate
 TICKS = 3
 ALL = {**PROGRAMS, **TRAPS}
 
-#: Programs that torch.compile or a CUDA graph makes: they run eagerly while they are traced.
+#: Programs that use torch.compile or a CUDA graph: they run eagerly while traced.
 COMPILED = {name for name in ALL if "compile" in name}
 
 
@@ -47,7 +47,7 @@ def tracing(folder: Path) -> Iterator[None]:
 
 
 def run(program: Program, session: Any) -> tuple[list[dict[str, bytes]], Any]:
-    """Return what every tick puts out, and where the random generators are then."""
+    """Return the outputs of every tick, and the state of the random generators afterwards."""
     random.seed(5)
     np.random.seed(5)
     policy = make(program, "jit")
@@ -62,7 +62,9 @@ def run(program: Program, session: Any) -> tuple[list[dict[str, bytes]], Any]:
 
 
 def holdings(program: Program, session: Any) -> list[dict[str, Object]]:
-    """Return what the program holds after every tick. Holding it, too, changes weak references."""
+    """Return the objects that the program holds after every tick. Holding them changes weak
+    references.
+    """
     policy = make(program, "jit")
     rng = torch.Generator().manual_seed(1)
     ticks: list[dict[str, Object]] = []
@@ -82,7 +84,7 @@ def bits_of(value: torch.Tensor) -> bytes:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What annotate calls changed in the program that makes them."""
+    """The changes that annotate calls make to the calling program."""
     found: list[str] = []
     original = Annotate.input_tensors
 
@@ -140,7 +142,7 @@ class Policy:
 
 
 def process_state() -> dict[str, Any]:
-    """What LEAPP could leave changed in the process."""
+    """The changes that LEAPP could leave in the process."""
     modules = {
         "torch": torch, "Tensor": torch.Tensor, "functional": torch.nn.functional, "np": np,
         "np.random": np.random, "random": random, "threading": threading, "builtins": __builtins__,
@@ -181,7 +183,7 @@ def left_changed(before: dict[str, Any]) -> list[str]:
 
 def test_a_session_and_an_export_leave_the_process_as_it_was(tmp_path: Path) -> None:
     policy = Policy()
-    with tracing(tmp_path):  # loads what it needs
+    with tracing(tmp_path):  # imports its modules
         policy.step()
     leapp.compile_graph(visualize=False)
     policy = Policy()

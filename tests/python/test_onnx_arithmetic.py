@@ -1,4 +1,4 @@
-"""Arithmetic in ONNX means what it means in PyTorch: signs, roundings, NaN, overflow, promotion."""
+"""Arithmetic in ONNX equals PyTorch's: signs, rounding, NaN, overflow, promotion."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def pairs_of(name: str, a: torch.dtype, b: torch.dtype) -> tuple[Tensor, Tensor]
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name: str, bench: Workbench) -> None:
-    """Traced on ones; compared on every pair of awkward values, for every pair of types."""
+    """Traced on ones; compared on every pair of special values, for every pair of types."""
     function = BINARY[name]
     tried = 0
     for a, b in PAIRS:
@@ -136,7 +136,7 @@ NUMBERS: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name: str, bench: Workbench) -> None:
-    """Python numbers beside tensors of every type, with integers that wrap around."""
+    """Python numbers with tensors of every type, and integers that wrap around."""
     for dtype in SAMPLES:
         if dtype == torch.bool:
             continue
@@ -203,20 +203,22 @@ CASTS = [-300.7, -128.5, -3.9, -1.0, -0.5, 0.0, 0.5, 2.7, 127.4, 200.9, 255.5, 3
 
 @pytest.mark.parametrize("target", SAMPLES, ids=str)
 def test_casts(target: torch.dtype, bench: Workbench) -> None:
-    """Every type to every other: truncation towards zero, wrapping, truth."""
+    """Casts from every type to every other: truncation towards zero, wrapping, bool."""
     for source in SAMPLES:
         x = torch.tensor(CASTS).to(torch.int64).to(source)
         if source.is_floating_point:
             x = torch.tensor(CASTS).to(source)
             if target == torch.uint8:
-                x = x.abs().clamp(max=255)  # beyond, PyTorch's answer depends on the processor
+                x = x.abs().clamp(
+                    max=255
+                )  # for larger values, PyTorch's result depends on the processor
             if target in (torch.int8, torch.bool):
                 x = x.clamp(-128, 127)
         check_on(bench, lambda x: x.to(target), [torch.ones_like(x)], [[x]])
 
 
 def test_double_precision_is_kept(bench: Workbench) -> None:
-    """What ONNX Runtime computes in single precision only is exact in double all the same."""
+    """Functions that ONNX Runtime has in single precision only are still exact in double."""
 
     def functions(x: Tensor) -> list[Tensor]:
         inside = torch.sin(x)
@@ -239,7 +241,7 @@ def test_normal_numbers_are_exact_in_single_precision(bench: Workbench) -> None:
 
 
 class TestIntegersThatCannotBeDivided:
-    """As in PyTorch: an error of the tick, or the value that PyTorch gives; never a signal."""
+    """As in PyTorch: an error of the tick, or PyTorch's value; never a signal."""
 
     OPERATIONS: ClassVar[dict[str, Any]] = {
         "floor": lambda a, b: a // b,

@@ -1,4 +1,4 @@
-"""ONNX files: names, weights, external data; models of the user's own; own converters."""
+"""ONNX files: names, weights, external data; models of the user; custom converters."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TestFile:
 
 
 def own_onnx(path: Path, external: bool = False, **changes: Any) -> Path:
-    """x * 3 as a file, with ports called, typed and sized as asked."""
+    """Write x * 3 as a file, with the given port names, types and shapes."""
     wanted = {"x": "x", "y": "y", "dtype": TensorProto.FLOAT, "shape": [2], **changes}
     weight = numpy_helper.from_array(
         np.full(wanted["shape"], 3, helper.tensor_dtype_to_np_dtype(wanted["dtype"])), "w"
@@ -168,7 +168,7 @@ class TestOwnModel:
 
 @torch.library.custom_op("leapp_tests::softclip", mutates_args=())
 def softclip(x: Tensor, limit: float) -> Tensor:
-    """By NumPy, so that no operators can stand in its place."""
+    """Computed by NumPy, so it cannot be decomposed into operators."""
     return torch.from_numpy(np.tanh(x.detach().numpy() / limit) * limit)
 
 

@@ -22,7 +22,7 @@ def add(name: str, one: Case) -> None:
 
 
 def written(place: Callable[..., Any]) -> Callable[..., Tensor]:
-    """x with the last argument written where ``place`` of the others says."""
+    """Return x with the last argument written at the ``place`` given by the others."""
 
     def function(x: Tensor, *args: Tensor) -> Tensor:
         y = x.clone()

@@ -83,12 +83,12 @@ def test_matrices(name: str, bench: Workbench) -> None:
 @pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, INF])
 @pytest.mark.parametrize("rows", [5, 40])
 def test_distances(p: float, rows: int, bench: Workbench) -> None:
-    """Beyond 25 rows PyTorch takes another way, with other roundings."""
+    """Above 25 rows PyTorch uses a different algorithm, which rounds differently."""
     check(bench, case(lambda a, b: torch.cdist(a, b, p=p), normal(rows, 3), normal(30, 3)))
 
 
 def rotation(q: Tensor) -> Tensor:
-    """The matrix of a quaternion (w, x, y, z)."""
+    """Return the matrix of a quaternion (w, x, y, z)."""
     w, x, y, z = torch.nn.functional.normalize(q, dim=-1).unbind(-1)
     rows = [
         1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
@@ -113,7 +113,7 @@ def test_rotations(dtype: torch.dtype, bench: Workbench) -> None:
 
 @pytest.mark.parametrize("name", ["cholesky", "inv", "solve", "lu_factor"])
 def test_a_tick_fails_where_pytorch_raises(name: str, bench: Workbench) -> None:
-    """Of matrices that have no such factors or inverse."""
+    """Return matrices without such factors or inverse."""
     function = getattr(torch.linalg, name)
 
     def factor(a: Tensor) -> Tensor:

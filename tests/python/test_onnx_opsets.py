@@ -1,4 +1,4 @@
-"""Every opset from 17 to 23: a valid model with the same values, or an error naming the opset."""
+"""Every opset from 17 to 23: a valid model with the same values, or an error with the opset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES: dict[str, Case] = {
     **test_onnx_indexing.CASES,
     **{n: case(f, normal(4, 4)) for n, f in test_onnx_matrices.FUNCTIONS.items()},
 }
-#: What needs more than opset 17, and from which on it is exported.
+#: Operators that need more than opset 17, with the first opset that they export to.
 NEEDS: dict[str, int] = {
     "grid-volume": 20,
     **{
@@ -36,7 +36,7 @@ def test_opset(opset: int, bench: Workbench) -> None:
     import onnx
 
     refused = []
-    # All of them with the oldest and the newest; what differs in between is in every third.
+    # All operators with the oldest and newest opset; every third one with those in between.
     chosen = list(CASES) if opset in (17, 23) else [*list(CASES)[::3], "grid-volume"]
     for name in dict.fromkeys(chosen):
         one = CASES[name]

@@ -1,4 +1,4 @@
-"""Singular vectors and eigenvectors: exported where their free signs cancel, refused elsewhere."""
+"""Singular vectors and eigenvectors: exported if their signs cancel, otherwise refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ svd, eigh, det = torch.linalg.svd, torch.linalg.eigh, torch.linalg.det
 
 
 def rotation_by_scaling(m: Tensor) -> Tensor:
-    """The nearest rotation: the last singular direction may have to be turned."""
+    """Return the nearest rotation: the last singular direction may have to be flipped."""
     u, _, vh = svd(m)
     turn = torch.stack([torch.ones(()), torch.ones(()), det(u @ vh)])
     return u @ torch.diag_embed(turn) @ vh
@@ -30,7 +30,7 @@ def rotation_by_parts(m: Tensor) -> Tensor:
 
 
 def rotation_by_writing(m: Tensor) -> Tensor:
-    """Kabsch's algorithm as it is usually written."""
+    """Compute Kabsch's algorithm in its usual form."""
     u, _, vh = svd(m)
     vh = vh.clone()
     vh[2] = vh[2] * torch.sign(det(vh.mT @ u.mT))
@@ -81,7 +81,7 @@ def test_matrices_that_are_not_square(shape: tuple[int, int], bench: Workbench) 
 
 
 def mixed_up(m: Tensor) -> Tensor:
-    """The columns of one factor meet other rows of the other."""
+    """The columns of one factor are multiplied by other rows of the other."""
     u, _, vh = svd(m)
     return u @ vh.flip(0)
 

@@ -1,4 +1,4 @@
-"""A fixed slice of PyTorch's operator database; `make opinfo` sweeps all of it."""
+"""A fixed part of PyTorch's operator database; `make opinfo` runs all of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import torch
 from opinfo_expected import EXPECTED
 
-#: Every twelfth operator by name, and those that other exporters stumble over.
+#: Every twelfth operator by name, and those with which other exporters have problems.
 HARD = """H __getitem__ __rmatmul__ __rpow__ bool bfloat16 cummax cumprod copysign einsum fmin
     gather grid_sampler_2d index_put index_reduce.amax kthvalue linalg.inv linalg.norm mT median
     meshgrid.variadic_tensors mode nn.functional.embedding_bag nn.functional.interpolate.bilinear

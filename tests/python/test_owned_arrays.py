@@ -1,4 +1,4 @@
-"""Arrays that the program holds, in a session and after it."""
+"""Arrays that the program holds, during a session and after it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Filter:
 
 @pytest.fixture
 def library() -> Iterator[Any]:
-    """A package among those that are installed."""
+    """Return the path of a package among the installed ones."""
     name = f"leapp_test_library_{os.getpid()}"
     folder = Path(sysconfig.get_path("purelib"), name)
     folder.mkdir()

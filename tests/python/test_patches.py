@@ -1,4 +1,4 @@
-"""Patches of a session: put in place, and removed on every way out."""
+"""Patches of a session: applied, and removed in every case."""
 
 from __future__ import annotations
 

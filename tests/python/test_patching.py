@@ -1,4 +1,4 @@
-"""FunctionPatch: what it takes, and when its function is called."""
+"""FunctionPatch: its arguments, and the conditions under which its function is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles of NVIDIA's leapp run in ours, and ours in theirs.
+"""Bundles of NVIDIA's leapp run here, and ours run there.
 
 Needs an environment with the peer: LEAPP_PEER_PYTHON names its interpreter (benchmarks/run.py says
 how to make one). Skipped without.
@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(
     not PEER, reason="LEAPP_PEER_PYTHON is not set: no peer to exchange bundles with"
 )
 
-#: Programs that the peer exports right: several nodes, state, static outputs, masks, images.
+#: Programs that NVIDIA's leapp exports correctly: several nodes, state, static outputs, masks,
+#: images.
 SHARED = """observation_stack two_actions_back pd_controller low_pass_filter gait_phase
     history_newest_first gru_declared lstm_cell_list key_value_cache interleaved_nodes method_nodes
     camera_cnn byte_image flow_matching action_chunks quaternion_to_matrix embeddings""".split()
@@ -46,7 +47,7 @@ for action, name, backend, folder in json.load(sys.stdin):
 
 
 def peer(jobs: list[tuple[str, str, str, Path]]) -> dict[tuple[str, str], list[str]]:
-    """What the peer says of each job, by program and backend."""
+    """Return the answers of NVIDIA's leapp by program and backend."""
     assert PEER
     done = subprocess.run(
         [PEER, "-W", "ignore", "-c", WORKER, str(HERE)],
@@ -62,7 +63,7 @@ def peer(jobs: list[tuple[str, str, str, Path]]) -> dict[tuple[str, str], list[s
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every shared program, exported by the peer."""
+    """Return every shared program, exported by NVIDIA's leapp."""
     folder = tmp_path_factory.mktemp("theirs")
     peer(
         [
@@ -85,7 +86,9 @@ def test_theirs_in_ours(theirs: Path, name: str, exporter: str) -> None:
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[tuple[str, str], list[str]]]:
-    """Every shared program, exported by us, and what the peer finds when it runs them."""
+    """Return every shared program, exported by LEAPP, with the differences that NVIDIA's leapp
+    finds.
+    """
     folder = tmp_path_factory.mktemp("ours")
     jobs: list[tuple[str, str, str, Path]] = []
     failed: dict[tuple[str, str], list[str]] = {}
@@ -108,7 +111,7 @@ def test_ours_in_theirs(ours: Any, name: str, backend: str) -> None:
 
 @pytest.mark.parametrize("name", ["pd_controller", "gru_declared", "method_nodes"])
 def test_same_yaml(theirs: Path, ours: Any, name: str) -> None:
-    """The same program gives the same document, hashes and system information aside."""
+    """The same program gives the same document, except for hashes and system information."""
     import yaml
 
     documents = []

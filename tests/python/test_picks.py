@@ -1,4 +1,4 @@
-"""Elements that a number of the graph chose, ``ring[head]``, behave as the views they are."""
+"""Elements selected by a number of the graph, ``ring[head]``, behave as views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leapp import`` and ``leapp merge --policy`` on the command line: in, out, and in again."""
+"""``leapp import`` and ``leapp merge --policy`` on the command line: a round trip."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestImportCommand:
 
 
 def run_both(first: Path, second: Path) -> None:
-    """Fifty ticks of two bundles on the same measurements."""
+    """Run fifty ticks of two bundles on the same measurements."""
     one = leapp.InferenceManager(first, array="numpy")
     two = leapp.InferenceManager(second, array="numpy")
     rng = np.random.default_rng(0)
@@ -85,7 +85,7 @@ class TestPolicyFile:
         assert [float(value) for value in metadata["default_joint_pos"].split(",")] == POSE
         scale = [float(value) for value in metadata["action_scale"].split(",")]
         np.testing.assert_allclose(scale, [0.25, 0.3, 0.35], rtol=1e-5)
-        # What motion_tracking_controller and mjlab's own readers fail without.
+        # Metadata without which the readers of motion_tracking_controller and mjlab fail.
         assert metadata.keys() >= {
             "joint_stiffness",
             "joint_damping",

@@ -1,4 +1,4 @@
-"""The programs, eager against exported, at every tick; the traps, never silently wrong."""
+"""The programs, eager and exported, compared at every tick; the traps are never silently wrong."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_program(program: Program, backend: str, bench: Workbench) -> None:
 
 @pytest.mark.parametrize("program", TRAPS.values(), ids=TRAPS)
 def test_trap(program: Program, bench: Workbench) -> None:
-    """It is refused, warned about, or right; else its constants or a shadow run name it."""
+    """The trap is refused, warned about, or right; else its constants or a shadow run name it."""
     with torch.no_grad():
         try:
             export(program, "jit", bench.folder)
@@ -49,9 +49,9 @@ def test_trap(program: Program, bench: Workbench) -> None:
         assert not report.passed, "wrong, and nothing named it"
 
 
-#: What an error may be about that refuses a trap.
+#: Possible subjects of an error that refuses a trap.
 REFUSALS = {"LP111", "LP409"}
-#: What a warning may be about that names one.
+#: Possible subjects of a warning about a trap.
 WARNINGS = {
     "LP201",
     "LP202",

@@ -1,4 +1,4 @@
-"""Real networks with random weights: exported both ways, right on fresh inputs, well-formed."""
+"""Real networks with random weights, exported in both formats and compared on new inputs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_network(name: str, backend: str, bench: Workbench) -> None:
     ("name", "operator"), [("gru", "GRU"), ("lstm", "LSTM"), ("resnet18", "Conv"), ("mlp", "Gemm")]
 )
 def test_native_operators(name: str, operator: str, bench: Workbench) -> None:
-    """What ONNX has an operator for is written as that operator."""
+    """If ONNX has an operator for it, the model uses that operator."""
     import onnx
 
     model, inputs = networks.build(name)

@@ -1,4 +1,4 @@
-"""Random programs out of views, writes and maths: exported, they agree with eager PyTorch.
+"""Random programs of views, writes and arithmetic: their exports agree with eager PyTorch.
 
 A program is a list of small steps over a growing pool of tensors. Hypothesis draws and shrinks the
 list; LEAPP_PROPERTY_EXAMPLES asks for more of them than a test run tries by default.
@@ -23,7 +23,7 @@ from leapp import annotate
 EXAMPLES = int(os.environ.get("LEAPP_PROPERTY_EXAMPLES", "60"))
 
 Tensor = torch.Tensor
-#: What a step draws: which operation, on which tensors, with which small number.
+#: The draw for a step: the operation, its tensors, and a small number.
 Step = tuple[int, int, int, int]
 Action = Callable[["Machine", int, int, int], None]
 
@@ -31,14 +31,14 @@ steps = st.lists(st.tuples(*[st.integers(0, 199)] * 4), min_size=1, max_size=12)
 
 
 def fit(value: Tensor, shape: torch.Size) -> Tensor:
-    """Repeats and cuts ``value`` so that it has the given shape."""
+    """Repeat and cut ``value`` to the given shape."""
     wanted = shape.numel()
     flat = value.reshape(-1)
     return flat.repeat(-(-wanted // flat.numel()))[:wanted].reshape(shape)
 
 
 class Machine:
-    """Runs a program; ``pool`` holds float tensors with at least one element."""
+    """Run a program; ``pool`` holds float tensors with at least one element."""
 
     def __init__(self, pool: list[Tensor], index: Tensor, state: State | None = None) -> None:
         self.pool, self.index, self.state = pool, index, state
@@ -63,7 +63,7 @@ class Machine:
 
 
 class State(nn.Module):
-    """Memory that outlives a tick; programs write it in place or reassign it."""
+    """Memory that persists between ticks; programs write it in place or replace it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ def binary(function: Callable[[Tensor, Tensor], Tensor]) -> Action:
 
 
 def along(function: Callable[[Tensor, int], Tensor]) -> Action:
-    """An operation over one dimension of a tensor that has one."""
+    """Run an operation over one dimension of a tensor that has one."""
 
     def action(m: Machine, a: int, b: int, k: int) -> None:
         value = m.at(a)
@@ -95,7 +95,7 @@ def along(function: Callable[[Tensor, int], Tensor]) -> Action:
 
 
 def written(change: Callable[[Tensor, Tensor, int], None]) -> Action:
-    """A write into a fresh copy, which joins the pool together with nothing else."""
+    """Write into a new copy, which joins the pool as a whole."""
 
     def action(m: Machine, a: int, b: int, k: int) -> None:
         target = m.at(a).clone(memory_format=torch.contiguous_format)
@@ -107,7 +107,7 @@ def written(change: Callable[[Tensor, Tensor, int], None]) -> Action:
 
 
 def through(view: Callable[[Tensor, int], Tensor]) -> Action:
-    """A write through a view of a fresh tensor; both join the pool."""
+    """Write through a view of a new tensor; both join the pool."""
 
     def action(m: Machine, a: int, b: int, k: int) -> None:
         base = m.at(a).clone(memory_format=torch.contiguous_format)
@@ -237,7 +237,7 @@ def casts(m: Machine, a: int, b: int, k: int) -> None:
     m.put(torch.tanh((rough + 1).float() * 0.3))
 
 
-#: What a program can do. The order is part of a failing example's meaning.
+#: The steps of a program. Their order is part of a failing example.
 ACTIONS: list[Action] = [
     unary(torch.tanh),
     unary(torch.sin),
@@ -306,7 +306,7 @@ def draw_inputs(seed: int) -> tuple[Tensor, Tensor, Tensor]:
 def export_and_compare(
     backend: str, step: Callable[[Tensor, Tensor, Tensor], Tensor], renew: Callable[[], None]
 ) -> None:
-    """Traces three passes of ``step``, then compares six ticks on fresh inputs from a new start."""
+    """Trace three passes of ``step``, then compare six ticks on new inputs from a new start."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Workbench(Path(folder))
         renew()
@@ -314,7 +314,7 @@ def export_and_compare(
             for seed in range(3):
                 values = draw_inputs(seed)
                 x, y, i = annotate.input_tensors("n", dict(zip("xyi", values, strict=True)))
-                # The first element stands for all: every input is used.
+                # The first element represents the rest: every input is used.
                 anchor = 0 * (x.sum() + y.sum() + i.sum())
                 annotate.output_tensors("n", {"out": step(x, y, i) + anchor}, export_with=backend)
         bench.compile(rtol=1e-3, atol=1e-4)
@@ -332,7 +332,7 @@ few = settings(
     deadline=None,
     derandomize=EXAMPLES <= 60,
     database=None,
-    # Shrinking exports hundreds of programs: only where somebody waits for it.
+    # Shrinking exports hundreds of programs, so it is only enabled if someone waits for it.
     phases=list(Phase) if EXAMPLES > 60 else [Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
@@ -351,7 +351,7 @@ def test_random_program(backend: str, program: list[Step]) -> None:
 
 
 def write_state(state: State, which: int, value: Tensor, k: int) -> None:
-    """One of the ways in which programs keep things."""
+    """One of the ways in which programs keep values."""
     name = ("matrix", "vector")[which % 2]
     buffer: Tensor = getattr(state, name)
     new = 0.7 * buffer + 0.3 * fit(torch.tanh(value), buffer.shape)
@@ -389,7 +389,7 @@ def test_random_stateful_program(
     keep: list[tuple[int, int, int]],
     after: list[Step],
 ) -> None:
-    if not declared:  # without a declaration only writes in place are seen
+    if not declared:  # without a declaration, LEAPP sees only in-place writes
         keep = [(which, a, (1, 2, 3, 4)[k % 4]) for which, a, k in keep]
     holder = [State()]
 
@@ -413,7 +413,7 @@ def test_random_stateful_program(
 
 
 def use_view(views: list[Tensor], numbers: list[Tensor], what: int, which: int, k: int) -> None:
-    """Index, read or write one of the views, by numbers that the inputs decide or by plain ones."""
+    """Index, read or write one of the views, by traced numbers or by plain ones."""
     view, number = views[which % len(views)], numbers[k % len(numbers)]
     if what % 8 == 0:
         view.mul_(0.5)

@@ -1,4 +1,4 @@
-"""Random policies that keep something: exported, they agree with eager PyTorch or say so.
+"""Random policies with state: their exports agree with eager PyTorch, or report the difference.
 
 A policy is a class written by :class:`Writer` out of attributes, lists, queues, NumPy arrays and
 objects within objects, which its ``step`` reads, writes in place, swaps, clones, resets and delays.
@@ -30,7 +30,7 @@ FIRST = int(os.environ.get("LEAPP_PROPERTY_FIRST", "0"))
 PARTS = 8
 TICKS = 14
 
-#: What is said of a program that has no state in doubt: an input that reaches no output.
+#: The message for a program without doubtful state: an input that reaches no output.
 HARMLESS = {"LP408"}
 
 HEADER = """
@@ -54,7 +54,7 @@ class Box:
 
 
 class Writer:
-    """Draws the source of one policy."""
+    """Generates the source of one policy."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -138,14 +138,14 @@ class Writer:
             self.tensors += ["self.box.v", "self.box.d['k']"]
 
     def begin_late(self) -> None:
-        """A value that the first tick makes."""
+        """Write a value that the first tick creates."""
         self.setup.append("self.late = None")
         value = self.random.choice(["x", "x.clone()", "x * 2", "torch.ones(2)", "torch.zeros(2)"])
         self.body.append(f"if self.late is None: self.late = {value}")
         self.tensors.append("self.late")
 
     def read(self) -> str:
-        """A place, or x."""
+        """Return a stored value, or x."""
         places = self.tensors + [f"torch.from_numpy({name})" for name in self.arrays]
         return self.random.choice(places) if places else "x"
 
@@ -277,7 +277,7 @@ class Writer:
 
 
 def load(source: str, folder: Path) -> Any:
-    """The policy's class out of a file of its own, for its lines."""
+    """Load the policy's class from a separate file, so that it has lines."""
     file = folder / "policy.py"
     file.write_text(source)
     name = f"random_policy_{folder.name}"
@@ -295,7 +295,7 @@ def observations(seed: int, count: int) -> list[torch.Tensor]:
 
 
 def eager(policy: Any, xs: list[torch.Tensor]) -> list[torch.Tensor] | None:
-    """What the program gives, or None for one that does not run or changes its own sensor."""
+    """Return the outputs of the program, or None if it does not run or changes its own sensor."""
     ys = []
     for x in xs:
         given = x.clone()
@@ -309,7 +309,7 @@ def eager(policy: Any, xs: list[torch.Tensor]) -> list[torch.Tensor] | None:
 
 
 def outcome(seed: int, folder: Path) -> tuple[str, str]:
-    """What became of a policy, and its source with what was said of it."""
+    """Return the outcome for a policy, and its source with its messages."""
     bench = Workbench(folder)
     source = Writer(seed).source()
     passes = 2 + seed % 4

@@ -18,7 +18,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def run_python(code: str, folder: Path) -> str:
-    """What the code printed; its source is a file, for annotate.method to read."""
+    """Return the output of the code; its source is in a file, for annotate.method to read."""
     (folder / "snippets.py").write_text(code)
     result = subprocess.run(
         [sys.executable, "snippets.py"], cwd=folder, capture_output=True, text=True
@@ -39,7 +39,7 @@ print([round(value, 5) for value in commands])
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the Python blocks ran."""
+    """Return the directory in which the Python blocks ran."""
     path = tmp_path_factory.mktemp("readme")
     code = "\n".join(blocks("README.md", "python"))
     printed = run_python(code + TWO_MORE_TICKS, path)
@@ -57,7 +57,8 @@ def test_the_cpp_example_prints_the_same(folder: Path) -> None:
     program = Path(os.environ.get("LEAPP_BUILD", ROOT / "build/release")) / "bin/readme"
     if not program.exists():
         pytest.skip(f"{program} was not built; `make test` builds it")
-    # From a plain shell: a program of the build tree finds the environment's ONNX Runtime itself.
+    # From a plain shell, a program of the build tree finds the environment's ONNX Runtime by
+    # itself.
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     result = subprocess.run([program], cwd=folder, capture_output=True, text=True, env=environment)
     assert result.returncode == 0, result.stderr

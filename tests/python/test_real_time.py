@@ -35,7 +35,7 @@ actuators:
 
 
 class Policy(torch.nn.Module):
-    """A recurrent policy with each kind of operator: matrices, activations, a softmax, a sort."""
+    """A recurrent policy with several operators: matrices, activations, a softmax, a sort."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Policy(torch.nn.Module):
 @pytest.fixture(scope="module")
 @torch.no_grad()
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two C++ nodes, a history, state, limits: compiled."""
+    """Return two compiled C++ nodes with a history, state and limits."""
     folder = tmp_path_factory.mktemp("real_time")
     policy = Policy()
     leapp.start("walker", save_path=str(folder))

@@ -1,4 +1,4 @@
-"""Replacements of other packages' functions."""
+"""Replacing functions of other packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that the user lets compile_graph() call again, on inputs that were never traced."""
+"""Functions that compile_graph() may call again, on inputs that were never traced."""
 
 from __future__ import annotations
 

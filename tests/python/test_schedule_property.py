@@ -1,4 +1,4 @@
-"""Random bundles with a schedule: the runtime does what the rules say, tick by tick."""
+"""Random bundles with a schedule: the runtime follows the rules, tick by tick."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEPS = 24
 
 
 def check(seed: int, folder: Path) -> set[str]:
-    """Run one bundle and its reference next to each other. Returns what they did."""
+    """Run one bundle and its reference next to each other. Return their results."""
     pipeline = random_pipeline(seed)
     manager = InferenceManager(pipeline.write(folder), array="numpy", merge=seed % 2 == 0)
     reference = Reference(pipeline)

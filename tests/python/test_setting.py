@@ -16,7 +16,7 @@ from leapp.controller import replay
 
 Files = tuple[Path, Path]
 
-#: For each type of an argument, values of another type and values that it cannot hold.
+#: For each type of argument: values of other types, and values out of its range.
 WRONG: dict[str, tuple[list[Any], list[Any]]] = {
     "bool": ([None, 1, -1, 1.5, math.nan, "no", [], np.float32(1)], []),
     "int": ([None, True, 1.5, np.float32(2), math.nan, "1", b"1"], [2**70, -(2**70)]),
@@ -82,7 +82,7 @@ CALLS: list[tuple[str, str, Call]] = [
     ("model", "path", lambda f, v: leapp.import_onnx(v, f[0].parent / "imported")),
     ("target", "path", lambda f, v: leapp.import_onnx(f[0], v)),
 ]
-#: Those in which None means something.
+#: Arguments for which None has a meaning.
 OPTIONAL: list[tuple[str, str, Call]] = [
     ("deadline", "float", lambda f, v: manager(f, deadline=v)),
     ("file", "path", lambda f, v: manager(f).trace_to(v)),

@@ -1,4 +1,4 @@
-"""Shadow runs: what a short trace cannot show, found in a long run of the program itself."""
+"""Shadow runs: errors that a short trace cannot show, found in a long run of the program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def node(name: str, x: torch.Tensor, compute: Callable[[torch.Tensor], torch.Ten
     return annotate.output_tensors(name, {"y": compute(x)}, export_with="onnx")
 
 
-# --- Programs that do what was traced, in every form of annotation -------------------------------
+# --- Programs that behave as traced, in every form of annotation -- -------------------------------
 
 
 def test_a_program_that_goes_on_as_traced_passes(bench: Workbench) -> None:
@@ -75,7 +75,7 @@ def test_explicit_state_runs_on_its_own(bench: Workbench, backend: str) -> None:
 
     program = Program()
     yaml = export(bench, program.step)
-    report = shadow(yaml, program.step, 30)  # goes on where the trace ended: the state is shown
+    report = shadow(yaml, program.step, 30)  # continues after the trace: the state is annotated
     assert report.passed, str(report)
     assert report.nodes["pi"].compared == 30
 
@@ -168,7 +168,7 @@ def test_a_node_that_draws_random_numbers_is_not_compared(bench: Workbench) -> N
 
 
 class Counter:
-    """Something else in one tick."""
+    """A program that behaves differently in one tick."""
 
     def __init__(self) -> None:
         self.tick = 0

@@ -1,4 +1,4 @@
-"""Episodes in shadow runs: resets that the program tells, and those that it does not."""
+"""Episodes in shadow runs: resets that the program reports, and those that it does not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_once_it_tells_nothing_is_guessed(bench: Workbench) -> None:
         run.reset()
         for i in range(8):
             if i == 5:
-                program.h = torch.zeros(2)  # inside the episode: a robot would not
+                program.h = torch.zeros(2)  # inside the episode, which a robot would not do
             program.step()
     first = run.report().nodes["pi"].first
     assert first is not None and first.tick == 6
@@ -76,7 +76,7 @@ def test_a_declared_state_that_returns_to_its_initial_value_is_a_reset(
             x = annotate.input_tensors("pi", {"x": torch.rand(2) + 0.1})
             h = annotate.state_tensors("pi", {"h": self.h})
             self.h = annotate.update_state("pi", {"h": h + x})
-            self.n = self.n + 1  # nobody shows this one
+            self.n = self.n + 1  # this one is not annotated
             annotate.output_tensors("pi", {"y": self.h * self.n}, export_with="onnx")
 
     yaml = export(bench, Program().step)

@@ -1,4 +1,4 @@
-"""Annotations while a shadow run is on: shown to it, and otherwise as without one."""
+"""Annotations during a shadow run: reported to it, otherwise as without one."""
 
 from __future__ import annotations
 

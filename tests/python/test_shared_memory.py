@@ -1,4 +1,4 @@
-"""Memory that nodes write in place, and that the program sets anew around them."""
+"""Memory that nodes write in place, and that the program resets around them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tick = Callable[[torch.Tensor], torch.Tensor]
 
 
 def add(node: str, memory: torch.Tensor, x: torch.Tensor, reads: bool = True) -> torch.Tensor:
-    """Add what a node takes in to memory from outside of it."""
+    """Add a node's input to external memory."""
     x = annotate.input_tensors(node, {"x": x})
     memory.add_(x)
     return annotate.output_tensors(node, {"y": (memory if reads else x) * 1}, export_with="onnx")
@@ -91,7 +91,7 @@ def reset_after() -> Tick:
 
 
 def compare(bench: Workbench, make: Callable[[], Tick], passes: int) -> list[str]:
-    """Compare the bundle with the program over fresh ticks; return what was said."""
+    """Compare the bundle with the program over new ticks; return the messages."""
     tick = make()
     with bench.trace():
         for _ in range(passes):

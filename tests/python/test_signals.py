@@ -1,4 +1,4 @@
-"""Signals that arrive while LEAPP works: they reach the program's handlers and leave no trace."""
+"""Signals that arrive while LEAPP works: the program's handlers get them."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class TestCompiling:
         assert seen == [signal.SIGTERM]
 
     def test_the_log_of_a_signal_is_complete(self, bench: Workbench, handler: Any) -> None:
-        """A handler is not called while Python writes a line of the log, which must not fail."""
+        """Python does not call a handler while it writes a line of the log, which must not fail."""
 
         class Sending(logging.Handler):
             def emit(self, record: logging.LogRecord) -> None:
@@ -219,13 +219,13 @@ class TestCompiling:
 
 
 def patches() -> dict[str, Any]:
-    """What a session may patch."""
+    """Return all functions that a session may patch."""
     owners: dict[str, Any] = {"Tensor": torch.Tensor, "torch": torch, "numpy": np}
     return {f"{key}.{name}": x for key, owner in owners.items() for name, x in vars(owner).items()}
 
 
 class TestTracing:
-    """However a session ends, nothing of it is left."""
+    """A session leaves nothing behind, however it ends."""
 
     @pytest.fixture(autouse=True)
     def nothing_is_left(self) -> Iterator[None]:

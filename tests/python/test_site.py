@@ -1,4 +1,4 @@
-"""The pages of tutorials and guides run as printed, and the site is whole."""
+"""The programs of tutorials and guides run as printed, and the site is complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_readme import ROOT, blocks, run_python
 
-#: Pages whose blocks are not programs, or run in another test.
+#: Pages whose blocks are not programs, or that another test runs.
 ELSEWHERE = {"install.md", "onnx.md", "cpp.md", "diagnostics.md", "command.md", "environment.md"}
 PAGES = sorted(
     str(page.relative_to(ROOT))
@@ -19,7 +19,7 @@ PAGES = sorted(
     for page in (ROOT / "docs" / folder).glob("*.md")
     if page.name not in ELSEWHERE
 )
-#: Programs of pages, as tests/CMakeLists.txt calls them, and what they print.
+#: Programs of pages, with their names in tests/CMakeLists.txt and their output.
 PROGRAMS = {
     "docs/tutorials/real_time.md": [("page_real_time", "100 ticks, ")],
     "docs/howto/running.md": [("page_running", "3\n5\n7\n"), ("page_running_c", "3\n5\n7\n")],
@@ -70,7 +70,7 @@ def test_the_site_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stub", ["_runtime", "_tools", "_trace"])
 def test_the_reference_can_run_the_stubs(stub: str) -> None:
-    """As pdoc does, for the signatures: from top to bottom, so a class comes before its uses."""
+    """Read the signatures as pdoc does: from top to bottom, so classes must come before uses."""
     pytest.importorskip("torch")
     text = (ROOT / "python" / "src" / "leapp" / f"{stub}.pyi").read_text()
     exec(compile(text, stub, "exec"), {"__name__": f"leapp.{stub}", "__package__": "leapp"})

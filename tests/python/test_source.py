@@ -1,4 +1,4 @@
-"""What the program's source says of returned variables and of values that are only shown."""
+"""Facts from the program's source: names of returned variables, and values that are only shown."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def shows(x: float) -> float:
 
 
 def factors_shown(code: CodeType) -> dict[int, bool]:
-    """By the literal that x is multiplied by, whether the product is only shown."""
+    """Return, for each literal that x is multiplied by, whether the product is only shown."""
     found: dict[int, bool] = {}
     factor: Any = None
     for instruction in dis.get_instructions(code):

@@ -1,4 +1,4 @@
-"""Broken bundles: always an error that says what is wrong, never a crash, a hang or a flood."""
+"""Broken bundles: always an error that states the fault, never a crash, a hang or a flood."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ import yaml
 import leapp
 from leapp import annotate
 
-#: Loads bundles one after the other and reports what became of each, with the memory it took. One
-#: that keeps the processor for ever ends the program, however busy the machine is.
+#: Loads bundles one after the other, and prints the outcome and the memory of each.
 LOADER = """
 import json, re, resource, sys
 import leapp
@@ -53,7 +52,7 @@ def load(paths: list[Path], code: str = LOADER) -> list[list[Any]]:
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A two-node ONNX bundle with a state and a fed-back action."""
+    """Write a two-node ONNX bundle with a state and feedback of the action."""
     folder = tmp_path_factory.mktemp("good")
     last, h = torch.zeros(1, 3), torch.zeros(1, 3)
     leapp.start("g", save_path=str(folder))
@@ -189,7 +188,7 @@ def test_deep_nesting(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_nodes(good: Path, tmp_path: Path) -> None:
-    """Too many to be right, or simply many: an answer all the same, and within two gigabytes."""
+    """Files that are too large to be valid, or just large, need at most two gigabytes of memory."""
     path = copy(good, tmp_path / "g")
     document = yaml.safe_load(path.read_text())
     document["models"] = {f"n{i}": document["models"]["pre"] for i in range(10_000)}

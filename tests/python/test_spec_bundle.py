@@ -1,4 +1,4 @@
-"""The files an export writes: the YAML's sections, fields and order, models, hashes, names."""
+"""The files of an export: the YAML's sections, fields and order, models, hashes, names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leapp import annotate
 
 @pytest.fixture
 def pipeline(bench: Workbench) -> Workbench:
-    """Two nodes, one wire, a fed-back memory, a state, two backends."""
+    """Two nodes, one wire, a memory with feedback, a state, two backends."""
     memory = torch.zeros(1, 4)
     layer = nn.Linear(4, 4)
     with bench.trace(), torch.no_grad():
@@ -222,7 +222,7 @@ class TestParameters:
 
 
 class TestOwnModel:
-    """export_with=None with a model of the user's own."""
+    """export_with=None with a model of the user."""
 
     @pytest.fixture
     def model(self, bench: Workbench) -> Any:

@@ -1,4 +1,4 @@
-"""compile_graph: what it writes, returns and says, as the documents have it."""
+"""compile_graph: its files, its results and its messages, as the documents define them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_log_carries_each_nodes_graph(bench: Workbench) -> None:
 
 
 def quiet_and_verbose(folder: Path, *, at: str) -> tuple[str, str]:
-    """What a run shows on its console, without and with verbose at the given place."""
+    """Return the console output of a run, without verbose and with verbose at the given place."""
     program = """
 import sys, torch, leapp
 from leapp import annotate
@@ -220,7 +220,7 @@ main()
 
 @pytest.fixture(scope="module")
 def worked_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The worked example of the API reference, run as a script of its own."""
+    """The worked example of the API reference, run as a separate script."""
     folder = tmp_path_factory.mktemp("worked")
     script = folder / "example.py"
     script.write_text(WORKED_EXAMPLE)
@@ -275,7 +275,7 @@ class TestWorkedExample:
 
 
 class TestLaterPasses:
-    """The first pass decides; what a later one says otherwise is pointed out with its line."""
+    """The first pass decides. If a later one differs, a message names its line."""
 
     @staticmethod
     def passes(bench: Workbench, capfd: pytest.CaptureFixture[str], **second: Any) -> str:

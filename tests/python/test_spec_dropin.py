@@ -1,4 +1,4 @@
-"""Programs written for NVIDIA's leapp: what they import, patch, turn off and log."""
+"""Programs written for NVIDIA's leapp: their imports, patches, switches and log messages."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class TestFunctionPatch:
         def mine(value: Any) -> Any:
             return value
 
-        monkeypatch.setattr(np, "sinc", np.sinc)  # puts it back behind the test
+        monkeypatch.setattr(np, "sinc", np.sinc)  # restores it after the test
         original = np.cos
         with bench.trace(patching=[leapp.FunctionPatch(library, "twice", abs)]):
             library.twice = mine
@@ -112,7 +112,7 @@ class TestLogging:
         lines = [f"[{r.levelname}]: {r.getMessage()}" for r in caplog.records if r.name == "leapp"]
         assert "\n".join(lines) + "\n" == bench.log()
         assert {r.levelname for r in caplog.records} >= {"DEBUG", "INFO", "WARNING"}
-        assert capfd.readouterr().err.count("WARNING") == 1  # as it was
+        assert capfd.readouterr().err.count("WARNING") == 1  # unchanged
 
     def test_nothing_is_printed_twice(self, bench: Workbench) -> None:
         handlers = logging.getLogger("leapp").handlers

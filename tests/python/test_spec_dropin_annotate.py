@@ -1,4 +1,4 @@
-"""What programs written for NVIDIA's leapp pass to annotate: payloads, methods, their keywords."""
+"""Programs written for NVIDIA's leapp: arguments of annotate: payloads, methods, keywords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs written for NVIDIA's leapp expect of the models that an export writes."""
+"""Programs written for NVIDIA's leapp: their expectations of exported models."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestModelFiles:
                 h = annotate.state_tensors("n", {"h": torch.zeros(2)})
                 annotate.update_state("n", {"h": h + x})
                 if export_with is not None:
-                    counter += 1  # found by itself
+                    counter += 1  # inferred
                 static = {"gain": torch.tensor([2.0]), "bias": torch.tensor([3.0])}
                 outputs = {"y": x * 2 + h + counter, "z": x - 1}
                 annotate.output_tensors(
@@ -105,7 +105,7 @@ class TestModelFiles:
 
 
 class TestOnnxByTorchScript:
-    """Writes in place become operators that PyTorch's exporter does not know by itself."""
+    """In-place writes become operators that PyTorch's exporter does not know."""
 
     def check(self, bench: Workbench, *inputs: torch.Tensor) -> None:
         assert bench.compile() == {"n": True}

@@ -1,4 +1,4 @@
-"""How programs written for NVIDIA's leapp run a bundle: node by node, and again after a reset."""
+"""Programs written for NVIDIA's leapp: running a bundle node by node, and again after a reset."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ class TestReentryWiring:
             leapp.compile_graph(visualize=False)
 
     def test_gap_between_nodes_is_named(self, bench: Workbench) -> None:
-        """Code between two nodes that belongs to none is taken in and said, with op and line."""
+        """Code between two nodes is exported and reported, with op and line."""
         with bench.trace():
             x = annotate.input_tensors("pre", {"x": torch.ones(2)})
             y = annotate.output_tensors("pre", {"features": x * 2}, export_with="jit")

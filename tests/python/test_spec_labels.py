@@ -1,4 +1,4 @@
-"""The rules of the bundle format, their code and their tests cite each other."""
+"""The rules of the bundle format, the code and the tests cite each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""start, stop and compile_graph: what the documents say of a session's life."""
+"""start, stop and compile_graph: the life cycle of a session, as the documents define it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leapp import annotate
 
 
 def double(x: torch.Tensor, node: str = "n", **options: Any) -> Any:
-    """The smallest node there is."""
+    """Run the smallest possible node."""
     traced = annotate.input_tensors(node, {"x": x})
     return annotate.output_tensors(node, {"y": traced * 2}, **{"export_with": "jit", **options})
 
@@ -64,7 +64,7 @@ def test_compile_graph_has_the_documented_parameters_and_defaults() -> None:
         "rerun": (),
         "cancelled": None,
     }
-    assert found == expected | added  # what we add comes last
+    assert found == expected | added  # our additions come last
     assert list(found)[: len(expected)] == list(expected)
 
 
@@ -228,7 +228,7 @@ class TestNodeNeverCompleted:
     ) -> None:
         leapp.start("g", save_path=str(bench.folder))
         double(torch.ones(2), "n")
-        annotate.input_tensors("n", {"x": torch.ones(2)})  # of a step that nobody takes
+        annotate.input_tensors("n", {"x": torch.ones(2)})  # of a step that does not occur
         leapp.stop()
         assert capfd.readouterr().err == ""
         assert bench.compile() == {"n": True}

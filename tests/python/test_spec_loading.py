@@ -1,4 +1,4 @@
-"""Loading a bundle: files that are missing, changed or wrong, and nodes without a model."""
+"""Loading a bundle: missing, changed or wrong files, and nodes without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""annotate.method: names of nodes and ports, arguments of every kind, and what is inside."""
+"""annotate.method: names of nodes and ports, all kinds of arguments, and code inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State that a module or a buffer holds, declared or found."""
+"""State of a module or a buffer, declared or inferred."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class TestModule:
                 annotate.output_tensors("n", {"y": model(x)}, export_with="jit")
         result = bench.compile(strict=False)
         if result != {"n": True}:
-            return  # named by the validation
+            return  # the validation names it
         twin = Plain()
         manager = bench.manager()
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""Nodes: opened and closed anywhere, wired by their values, and entered again."""
+"""Nodes: opened and closed anywhere, connected by their values, and entered again."""
 
 from __future__ import annotations
 

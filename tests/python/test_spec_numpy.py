@@ -1,4 +1,4 @@
-"""Between NumPy and torch inside a node, and functions that a program has patched."""
+"""NumPy and torch inside a node, and functions that a program has patched."""
 
 from __future__ import annotations
 

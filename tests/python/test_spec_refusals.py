@@ -1,4 +1,4 @@
-"""What InferenceManager refuses at run time, with an error that names the port."""
+"""Errors of InferenceManager at run time, each of which names the port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pair_pipeline import Reference
 
 
 class TestRefusals:
-    """At run time: an error that names the port."""
+    """Every refusal at run time names the port."""
 
     def test_missing_input(self, pair: Workbench) -> None:
         with pytest.raises(Exception, match="pre/obs"):

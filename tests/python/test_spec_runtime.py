@@ -1,4 +1,4 @@
-"""InferenceManager: what it shows, how it runs, and how it goes back."""
+"""InferenceManager: its properties, running, and resetting."""
 
 from __future__ import annotations
 

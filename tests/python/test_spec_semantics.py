@@ -1,4 +1,4 @@
-"""What a tensor means: TensorSemantics, the enums, TemporalAxis, GraphConfigs, and their YAML."""
+"""Semantics of tensors: TensorSemantics, the enums, TemporalAxis, GraphConfigs, and their YAML."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_output_kind(name: str, value: str) -> None:
 
 
 def input_port(bench: Workbench, shape: tuple[int, ...] = (2,), **fields: Any) -> dict[str, Any]:
-    """The YAML of an input annotated with the given fields."""
+    """Return the YAML of an input annotated with the given fields."""
     with bench.trace(dry_run=True):
         x = annotate.input_tensors("n", TensorSemantics(name="x", ref=torch.ones(shape), **fields))
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")

@@ -1,4 +1,4 @@
-"""State and feedback: declared, held by a module, written in place, inferred between nodes."""
+"""State and feedback: declared, in a module, written in place, inferred between nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def initial_values(bench: Workbench) -> dict[str, torch.Tensor]:
 
 
 def suffix(backend: str, side: str) -> str:
-    """How a state's port is spelled: ONNX has one namespace for both sides."""
+    """Return the port name of a state: ONNX has one namespace for inputs and outputs."""
     return f"_{side}" if backend == "onnx" else ""
 
 

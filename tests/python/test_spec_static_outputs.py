@@ -1,4 +1,4 @@
-"""Static outputs: constants that a node gives beside what it computes."""
+"""Static outputs: constants that a node returns in addition to computed outputs."""
 
 from __future__ import annotations
 

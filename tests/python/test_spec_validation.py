@@ -1,4 +1,4 @@
-"""compile_graph(validate=True): what is compared, what is reported, what is raised."""
+"""compile_graph(validate=True): the comparison, the report and the errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leapp import LeappValidationError, annotate
 
 
 class Wrong:
-    """Three nodes; ``bad`` reads a Python-side number that changes, so only sample 0 is right."""
+    """Three nodes; ``bad`` reads a Python number that changes, so only sample 0 is right."""
 
     def __init__(self, bench: Workbench, passes: int = 3, **options: Any) -> None:
         with bench.trace(**options):
@@ -164,7 +164,7 @@ class TestSamples:
 
     @pytest.mark.parametrize("limit", [1, 2, 3])
     def test_limit_counts_reentries(self, bench: Workbench, limit: int) -> None:
-        """Sample 0 and up to N re-entries."""
+        """Sample 0 and up to N later passes."""
         results = self.passes(bench, 1, 9, max_cached_io=limit)
         assert results == {"n": False}
         assert self.labels(results) == [f"sample {i}" for i in range(limit + 1)]
@@ -192,7 +192,7 @@ class TestSamples:
 
 class TestNotFinite:
     def figures(self, results: Any) -> list[tuple[Any, Any]]:
-        """What the program and the model gave for the only output, by sample."""
+        """Return the values of the program and of the model for the only output, by sample."""
         (node,) = results.report["nodes"]
         outputs = [output for sample in node["samples"] for output in sample["outputs"]]
         return [(output["source"], output["exported"]) for output in outputs]
@@ -222,7 +222,7 @@ class TestNotFinite:
         assert re.search(r"n/y.*NaN", bench.log())
 
     def test_only_traced_side_fails(self, bench: Workbench) -> None:
-        """A NaN seen while tracing that the model does not give is a mismatch."""
+        """A NaN in the trace that the model does not return is a mismatch."""
         with bench.trace():
             for tick in range(2):
                 x = annotate.input_tensors("n", {"x": torch.ones(4)})
@@ -246,7 +246,7 @@ class TestNotFinite:
 
 
 class TestBakedValues:
-    """A value that leaves the trace is named with its line, or stays right."""
+    """A value that leaves the trace is reported with its line, or stays right."""
 
     @pytest.mark.parametrize(
         "leave",
@@ -317,7 +317,7 @@ class TestBakedValues:
 
 
 class TestNotCompared:
-    """What cannot be compared is said to be so, and never counted as passed."""
+    """Values that cannot be compared are reported as such, and never count as passed."""
 
     @pytest.mark.filterwarnings("ignore")
     def test_exported_programs_are_validated(self, bench: Workbench) -> None:

@@ -1,4 +1,4 @@
-"""Which calls annotations make, and when the compiled module is loaded."""
+"""The calls of annotations into LEAPP, and the time at which the compiled module is loaded."""
 
 from __future__ import annotations
 

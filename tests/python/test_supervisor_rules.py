@@ -1,8 +1,8 @@
-"""The supervisor's tick, beside an independent implementation of docs/reference/supervisor.md.
+"""The supervisor's tick, compared with a second implementation of docs/reference/supervisor.md.
 
 The C++ program runs the pure ticks that the supervisor runs, without engines. Both must agree to
-the last bit, in every tick: on who is active, the policy's inputs, the state, the actuators and
-what was counted.
+the last bit, in every tick: on the active policy, its inputs, the state, the actuators and the
+counts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def test_both_implementations_agree(program: subprocess.Popen[str], batch: int) 
             seen[event] += 1
             if rule is not None:
                 seen[f"{event} by {case.rules[rule].source}"] += 1
-    # The sequences meet everything that there is.
+    # The sequences cover every event, state and cause.
     for event in EVENTS:
         assert seen[event] > 0, event
     for source in ("flag", "sensor", "port"):

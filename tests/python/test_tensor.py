@@ -1,4 +1,4 @@
-"""Methods of tensors inside a node: what they return, and which uses are reported."""
+"""Methods of tensors inside a node: their results, and the uses that are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timelines for Perfetto: what Python and the command write, read back."""
+"""Timelines for Perfetto, written from Python and the command, and read back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ leapp = pytest.importorskip("leapp")
 
 
 def fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """The fields of a protobuf message: numbers, and bytes."""
+    """Return the fields of a protobuf message: numbers, and bytes."""
     at = 0
 
     def number() -> int:
@@ -43,7 +43,7 @@ def fields(message: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def slices(file: Path) -> Counter[str]:
-    """How many slices begin under each name, and how many end, under ``""``."""
+    """Count the slices that begin under each name, and those that end, under ``""``."""
     names: dict[int, str] = {}
     found: Counter[str] = Counter()
     for _, packet in fields(file.read_bytes()):
@@ -62,7 +62,7 @@ def slices(file: Path) -> Counter[str]:
 
 
 def assert_known(message: Any) -> None:
-    """Every field of the message, and of those in it, is one that Perfetto has."""
+    """Check that Perfetto knows every field of the message, and those of nested messages."""
     unknown_fields = pytest.importorskip("google.protobuf.unknown_fields")
     assert not list(unknown_fields.UnknownFieldSet(message)), message
     for field, value in message.ListFields():
@@ -72,7 +72,7 @@ def assert_known(message: Any) -> None:
 
 
 class Perfetto:
-    """Reads a file by Perfetto's own description, and holds it to what TrackEvent asks for."""
+    """Read a file by Perfetto's own description, and check the requirements of TrackEvent."""
 
     def __init__(self, file: Path) -> None:
         protos = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")

@@ -1,4 +1,4 @@
-"""The annotate calls while a session is tracing: what goes in, and what comes back."""
+"""The annotate calls while a session is tracing: their arguments and results."""
 
 from __future__ import annotations
 

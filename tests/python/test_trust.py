@@ -1,4 +1,4 @@
-"""Bundles from anywhere: what they may say, and what they may race with."""
+"""Bundles from strangers: text that they may contain, and files that change during loading."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class TestExport:
 
 
 class TestWhatIsChecked:
-    """What runs is what was verified."""
+    """The files that run are the verified files."""
 
     @staticmethod
     def export(bench: Workbench, factor: float) -> None:
@@ -130,7 +130,7 @@ class TestWhatIsChecked:
         document = bench.yaml()
         del document["models"]["n"]["parameters"]["external_data"]
         bench.path("g", "g.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
-        monkeypatch.chdir(bench.path("g"))  # where ONNX Runtime would look
+        monkeypatch.chdir(bench.path("g"))  # where ONNX Runtime would search
         with pytest.raises(ValueError, match=r"keeps weights in 'n\.onnx\.data', which the bundle"):
             bench.manager()
 
@@ -256,7 +256,7 @@ class TestNeverASignal:
 
 
 class TestWhatIsWrittenIsRead:
-    """An export that nobody could load is an error, and the former one stands."""
+    """An export that cannot be loaded is an error, and the previous export stays."""
 
     @staticmethod
     def export(bench: Workbench, size: int, ports: int = 1, note: str = "") -> None:

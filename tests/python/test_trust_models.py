@@ -1,4 +1,4 @@
-"""Model files from anywhere: what one may do by being loaded."""
+"""Model files from strangers: what loading one may do."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from leapp import InferenceManager, LeappError, annotate
 
 
 class Double(torch.nn.Module):
-    """Computes and does nothing else."""
+    """A module that only computes."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
 
 def rewritten(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
-    """A zip archive with other records."""
+    """Write a zip archive with other records."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(target, "w") as new:
         for name in old.namelist():
@@ -45,7 +45,7 @@ def refusal(path: str, **options: Any) -> str:
 
 
 def torchscript(folder: Path, body: str, parameters: str = "") -> str:
-    """A bundle whose model has this source."""
+    """Write a bundle whose model has this source."""
     buffer = io.BytesIO()
     torch.jit.save(torch.jit.script(Double()), buffer)
 

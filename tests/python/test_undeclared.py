@@ -1,4 +1,4 @@
-"""State and numbers that nobody declared: listed as constants, or found by a shadow run."""
+"""Undeclared state and numbers: listed as constants, or found by a shadow run."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ TABLE: list[tuple[Any, int, str]] = [
 
 
 def voice(bench: Workbench, make: Any, passes: int) -> str:
-    """Return what names a policy's undeclared state or number, after an export without a word."""
+    """Return what names a policy's undeclared state or number after an export without a message."""
     trace(bench, make(), passes)
     constants = [each for node in leapp.inventory() for each in node.constants]
     if any("test_undeclared.py" in each.where for each in constants):
@@ -223,7 +223,7 @@ def test_a_distribution_checks_its_parameters_without_a_word(bench: Workbench) -
 
 
 class TestOneCauseIsOneMessage:
-    """A command that was not declared, and that changes while the node is traced."""
+    """A command that was not declared and that changes while the node is traced."""
 
     def compile(self, bench: Workbench, **options: Any) -> Any:
         command = torch.zeros(3)

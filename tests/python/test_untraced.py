@@ -1,4 +1,4 @@
-"""Annotations while no session is tracing: payloads are checked, and go back as they came."""
+"""Annotations while no session is tracing: payloads are checked, and returned unchanged."""
 
 from __future__ import annotations
 

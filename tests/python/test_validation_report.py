@@ -1,4 +1,4 @@
-"""The report of a validation as data: validation.json and what compile_graph returns."""
+"""The report of a validation as data: validation.json and the result of compile_graph."""
 
 from __future__ import annotations
 

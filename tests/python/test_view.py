@@ -1,4 +1,4 @@
-"""``leapp view`` and ``leapp diff``: the page in a browser, and what differs as text and JSON."""
+"""``leapp view`` and ``leapp diff``: the page in a browser, and differences as text and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from test_inference_cli import COMMAND, leapp
 
 pytestmark = pytest.mark.skipif(COMMAND is None, reason="the leapp command is not installed")
 
-#: Names that would do something, were they ever taken for markup or script.
+#: Names that would take effect if they were interpreted as markup or script.
 HOSTILE = (
     "<script>window.hacked = 1</script>",
     "</script><script>window.hacked = 2</script>",
@@ -34,7 +34,7 @@ HOSTILE = (
 
 
 def write_model(file: Path, weight: np.ndarray[Any, Any], where: str = "walk.py:7 in step") -> None:
-    """One operator that adds a weight, with the line that it came from."""
+    """Return one operator that adds a weight, with its source line."""
     node = helper.make_node("Add", ["x", "bias"], ["y"], name="add")
     node.doc_string = where
     ports = [
@@ -50,7 +50,7 @@ def write_model(file: Path, weight: np.ndarray[Any, Any], where: str = "walk.py:
 def make_bundle(
     folder: Path, weight: float = 1.0, names: tuple[str, str] = ("observe", "policy")
 ) -> str:
-    """Two nodes, one after the other, with feedback, golden traces and a validation report."""
+    """Two nodes in a row, with feedback, golden traces and a validation report."""
     folder.mkdir(parents=True, exist_ok=True)
     bundle = Bundle(folder)
     write_model(folder / "first.onnx", np.full((1, 4), 2, np.float32))
@@ -113,7 +113,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(autouse=True)
 def _no_complaints(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever a test does, the page's script meets no error and fetches nothing."""
+    """In every test, the page's script reports no error and loads nothing."""
     yield
     if "browser" in request.fixturenames and CHROMIUM is not None:
         one = request.getfixturevalue("browser")
@@ -125,13 +125,13 @@ def _no_complaints(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def node_at(name: str) -> str:
-    """An expression for a node of the drawing."""
+    """Return an expression for a node of the drawing."""
     every = "[...document.querySelectorAll('#drawing .node')]"
     return f"{every}.find((e) => e.textContent.includes({json.dumps(name)}))"
 
 
 def link_to(text: str) -> str:
-    """An expression for a link of the panel."""
+    """Return an expression for a link of the panel."""
     every = "[...document.querySelectorAll('#panel .link')]"
     return f"{every}.find((e) => e.innerText.startsWith({json.dumps(text)}))"
 
@@ -243,7 +243,7 @@ def test_hostile_names_are_names(tmp_path: Path, browser: Browser) -> None:
     bundle = Bundle(tmp_path)
     write_model(tmp_path / "m.onnx", np.ones((1, 4), np.float32), where=HOSTILE[1])
     for i, name in enumerate(HOSTILE):
-        node = name.replace("/", "\u2215")  # a node's name holds no slash
+        node = name.replace("/", "\u2215")  # a node's name contains no slash
         bundle.node(f"n{i}", tmp_path / "m.onnx", ["x"], ["y"])
         bundle.models[node] = bundle.models.pop(f"n{i}")
         port = bundle.models[node]["outputs"][0]
@@ -259,7 +259,7 @@ def test_hostile_names_are_names(tmp_path: Path, browser: Browser) -> None:
         shown = browser.text("#panel")
         kind = HOSTILE[node].replace("\u202e", "\\u202e")
         assert kind in shown
-    assert "gnp.\\u202eexe" in browser.text("#drawing")  # nothing turns the text around
+    assert "gnp.\\u202eexe" in browser.text("#drawing")  # nothing reverses the text
     browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert browser.evaluate("typeof window.hacked") == "undefined"
     assert (

@@ -1,4 +1,4 @@
-"""The walk over the program's objects: what it finds, and that it runs no code of theirs."""
+"""The walk over the program's objects: its results, and that it runs no code of theirs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_it_ends_where_it_is_told_to_and_in_rings() -> None:
 
 
 class Hostile(type):
-    """A class of classes that refuses to be compared, hashed, read and asked for instances."""
+    """A metaclass that refuses comparing, hashing, reading and instance checks."""
 
     def _refuse(cls, *_: Any) -> Any:
         raise AssertionError("LEAPP ran code of the program")

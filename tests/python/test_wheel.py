@@ -1,7 +1,7 @@
-"""The wheels work in another environment.
+"""The wheels work in a separate environment.
 
-pip makes them with the project's own ``pyproject.toml`` files out of what is built already; ``make
-wheel`` compiles them from nothing, as a user's pip does, and has the same tests look at them.
+pip builds them with the project's own ``pyproject.toml`` files from an existing build tree;
+``make wheel`` compiles them from scratch, as a user's pip does, and runs the same tests on them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     "LEAPP_BUILD" not in os.environ, reason="needs the build tree; `make test` names it"
 )
 
-#: Stands for the project's CMakeLists.txt: installs a build tree instead of compiling one.
+#: Replaces the project's CMakeLists.txt: installs a build tree instead of compiling one.
 INSTALL = """
 cmake_minimum_required(VERSION 3.25)
 {project}
@@ -42,7 +42,7 @@ install_built(python_scripts ${{SKBUILD_SCRIPTS_DIR}})
 
 
 class Wheel(NamedTuple):
-    """A wheel's file, what is in it, and what it says of itself."""
+    """A wheel's file, its contents and its metadata."""
 
     file: Path
     names: list[str]
@@ -78,7 +78,7 @@ def _from_the_build_tree(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Wheel]:
-    """Both, by the names of their packages."""
+    """Return both wheels, by the names of their packages."""
     if "LEAPP_WHEELS" in os.environ:
         folder = Path(os.environ["LEAPP_WHEELS"])
     else:
@@ -124,7 +124,7 @@ def test_runs_in_an_environment_without_torch(wheels: dict[str, Wheel], tmp_path
     command = subprocess.run([tmp_path / "bin/leapp", "--version"], capture_output=True, text=True)
     assert command.returncode == 0, command.stderr
 
-    # NumPy is all that the new environment shares with this one.
+    # The new environment shares only NumPy with this one.
     site = Path(pytest.importorskip("numpy").__file__).parents[1]
     (tmp_path / "shared").mkdir()
     for name in ("numpy", "numpy.libs"):

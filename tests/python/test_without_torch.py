@@ -1,4 +1,4 @@
-"""The package runs bundles where torch is not installed: nothing of it is imported or loaded."""
+"""The package runs bundles without an installed torch: nothing of torch is imported or loaded."""
 
 from __future__ import annotations
 

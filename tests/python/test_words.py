@@ -1,4 +1,4 @@
-"""The lint for plain English finds phrases and first words, and only where people read them."""
+"""The lint for plain English finds phrases and first words, but only in text for readers."""
 
 from __future__ import annotations
 

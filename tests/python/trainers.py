@@ -1,4 +1,4 @@
-"""A bundle beside the trainer's own policy: the same actions, tick by tick, with resets."""
+"""A bundle, compared with the trainer's own policy: the same actions, tick by tick, with resets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 import leapp
 
-#: A reset comes after these; the first of them in the first tick.
+#: A reset follows these ticks; the first of them is the first tick.
 RESETS = (0, 7, 31)
 TICKS = 50
 
@@ -24,7 +24,7 @@ def assert_same_actions(
     output: str = "action",
     tolerance: float = 1e-5,
 ) -> None:
-    """Run 50 ticks; ``act`` gets what ``observe`` made and is asked for the trainer's action."""
+    """Run 50 ticks; ``act`` gets the result of ``observe`` and returns the trainer's action."""
     robot = leapp.InferenceManager(yaml, array="numpy")
     seen = []
     for tick in range(TICKS):
@@ -40,5 +40,5 @@ def assert_same_actions(
         assert found.shape == np.shape(expected)
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
         seen.append(found)
-    # A policy that answers the same whatever it is asked would pass for any other.
+    # A policy with constant actions would equal any other constant policy.
     assert any((action != seen[0]).any() for action in seen)

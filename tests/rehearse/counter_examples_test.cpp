@@ -11,7 +11,7 @@ namespace {
 using at::Tensor;
 using ::testing::HasSubstr;
 
-// Exports that a front end wrote: the file may compute something else than the graph.
+// Exports whose file a front end wrote: it may compute something else than the graph.
 class CounterExamplesTest : public testing::Tracing {
  protected:
   static void SetUpTestSuite() { testing::find_libraries(); }

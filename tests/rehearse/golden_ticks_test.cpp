@@ -12,7 +12,7 @@ using compile::testing::run;
 
 class GoldenTicksTest : public compile::testing::FolderTest {
  protected:
-  // A node whose y is fed back to h: three passes, of which the last may take in something else.
+  // A node whose y is fed back to h: three passes, the last of which may receive another value.
   std::optional<Diagnostic> write(std::size_t wanted, double last = 5) {
     run(node_, {row(0), row(9)}, {row(3)});
     run(node_, {row(3), row(9)}, {row(5)});

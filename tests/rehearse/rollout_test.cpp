@@ -1,4 +1,4 @@
-// Bundles run over hand-made passes.
+// Bundles that run on hand-made passes.
 #include "rehearse/rollout.h"
 
 #include <limits>
@@ -23,7 +23,7 @@ class RolloutTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { leapp::testing::find_libraries(); }
 
-  // The node runs the file, which computes 2 x + 1.
+  // Returns a node whose file computes 2 x + 1.
   NodeOutcome validate(const Node& node, const std::string& file = "affine.onnx",
                        const std::string& backend = "onnx",
                        session::ExternalBackend* external = nullptr) const {
@@ -39,7 +39,8 @@ class RolloutTest : public ::testing::Test {
   bool random_ = false;
 };
 
-// A node whose state is what it put out the tick before; `outputs` and the state are by pass.
+// Returns a node whose state is its output of the previous tick; `outputs` and the state are given
+// by pass.
 Rollout roll_out_fed_back(const std::vector<double>& outputs, std::vector<State::Values> states) {
   Node node = make_node(0, "n", {}, {});
   node.outputs = {port("y")};
@@ -118,7 +119,7 @@ TEST_F(RolloutTest, AnExternalBackendRunsModelsThatNoEngineCan) {
   EXPECT_FALSE(validate(node_, "net.pt2", "pt2", &external).passed);
 }
 
-// A state that was found is what the model left, whatever its hypothesis says it was.
+// The value of an inferred state is the model's result, whatever its hypothesis claims.
 TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
   const auto rolled = [](double second) {
     return roll_out_fed_back({3, second}, {{row(1), row(4)}, {row(4), {}}});
@@ -127,7 +128,7 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
   EXPECT_EQ(rolled(9).outcomes.at(0).difference, "'y' differs in pass 2");
 }
 
-// What it was after the first pass is not known, for the program wrote to it before the second.
+// Its value after the first pass is unknown, because the program wrote to it before the second one.
 TEST_F(RolloutTest, AStateThatWasWrittenToSinceIsTakenAsItWasFound) {
   const auto rolled = [](double found) {
     return roll_out_fed_back({3, 2 * found + 1}, {{row(1), {}}, {row(found), {}}});
@@ -145,7 +146,7 @@ std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
   return roll_out(compiled, connect(compiled), "", "log.txt", {}).difference;
 }
 
-// Two nodes in a row, of which the second took those values in.
+// Two nodes in a row; the second one received those values.
 std::optional<Diagnostic> after_handing_over(const std::vector<double>& put_out,
                                              const std::vector<double>& taken_in) {
   Node a = make_node(0, "a", {"x"}, {"y"});
@@ -178,13 +179,13 @@ TEST(WiresOfRolloutTest, NodesAtDifferentRatesAreAnothersBusiness) {
   Node b = make_node(1, "b", {"y"}, {"z"});
   b.inputs[0].source = session::PortId{0, "y"};
   b.inputs[0].age.add({0, 0, 1});
-  b.inputs[0].age.add({1, 0, 1});  // the first value once more: no steady distance
+  b.inputs[0].age.add({1, 0, 1});  // the first value again, so the distance is not constant
   for (const double value : {1, 2}) run(a, {row(0)}, {row(value)});
   for (const double value : {1, 1}) run(b, {row(value)}, {row(0)});
   EXPECT_EQ(difference({&a, &b}), std::nullopt);
 }
 
-// A node with a declared state that held and became those values, pass by pass.
+// Returns a node with a declared state, with the values before and after each pass.
 std::optional<Diagnostic> after_keeping(const std::vector<std::pair<double, double>>& state) {
   Node node = make_node(0, "n", {"x"}, {"y"});
   node.states = {port("h")};
@@ -197,7 +198,7 @@ std::optional<Diagnostic> after_keeping(const std::vector<std::pair<double, doub
 
 TEST(WiresOfRolloutTest, AStateHoldsWhatThePassBeforeLeft) {
   EXPECT_EQ(after_keeping({{0, 1}, {1, 2}, {2, 3}}), std::nullopt);
-  EXPECT_EQ(after_keeping({{0, 1}, {1, 2}, {0, 1}, {1, 2}}), std::nullopt);  // an episode begins
+  EXPECT_EQ(after_keeping({{0, 1}, {1, 2}, {0, 1}, {1, 2}}), std::nullopt);  // a new episode begins
   const auto found = after_keeping({{0, 1}, {1, 2}, {5, 6}});
   ASSERT_TRUE(found);
   EXPECT_NE(found->text.find("in pass 3 of node 'n' its state 'h'"), std::string::npos)

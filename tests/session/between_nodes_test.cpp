@@ -1,4 +1,4 @@
-// What becomes of a node's output on its way to the next node.
+// The wire of a node's output that is changed on its way to the next node.
 #include "tracing.h"
 
 namespace leapp {
@@ -10,7 +10,7 @@ using ::testing::IsEmpty;
 
 class BetweenNodesTest : public testing::Tracing {
  protected:
-  // Whether "b" is wired to "a" when its input comes from there by that way.
+  // Returns whether "b" is wired to "a" if its input is computed in that way.
   bool is_wired(Tensor (*way)(Tensor)) {
     begin();
     const Tensor y = pass("a");
@@ -134,7 +134,7 @@ TEST_F(BetweenNodesTest, WhatAReenteredNodeComputesIsInsideIt) {
     inside = x + 1;
     out("b", inside * 2);
   }
-  // It is none of the outputs of "b", though the input of "b" was one of "a".
+  // It is not an output of "b", although the input of "b" was an output of "a".
   out("c", in("c", inside) * 2);
   EXPECT_THAT(codes(), ElementsAre(Code::kNotAnOutput));
   EXPECT_THAT(first_pass("c").between, IsEmpty());
@@ -163,7 +163,7 @@ TEST_F(BetweenNodesTest, ABranchIsNamedOnceANodeTakesInWhatDecidedIt) {
   EXPECT_THAT(codes(), ElementsAre(Code::kBranch));
   end();
   begin();
-  branch(pass("a"));  // what the program does with its last outputs is its own business
+  branch(pass("a"));  // after the last pass, the program may do anything with its outputs
   out("b", in("b", at::ones({2})) * 3);
   EXPECT_THAT(codes(), IsEmpty());
 }

@@ -1,4 +1,4 @@
-// What output_tensors() checks, and what it notes of a pass that ends.
+// Checks of output_tensors(), and the record of a pass that ends.
 #include "tracing.h"
 
 namespace leapp {
@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 
 class CompletionTest : public testing::Tracing {
  protected:
-  // A pass with an input x and a state h, which it updates.
+  // Starts a pass with an input x and a state h, which it updates.
   static void with_state(const NamedTensors& outputs = {}, bool update = true) {
     const Tensor x = in("n", at::ones({2}));
     const Tensor h = annotate::state_tensors("n", {{"h", at::ones({2})}})[0];

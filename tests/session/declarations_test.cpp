@@ -1,4 +1,4 @@
-// Inputs, states and buffers as they are declared.
+// Declarations of inputs, states and buffers.
 #include "tracing.h"
 
 namespace leapp {
@@ -17,7 +17,7 @@ TEST_F(DeclarationsTest, AnInputIsAnotherTensorOverTheSameMemory) {
   EXPECT_FALSE(x.is_same(raw));
   EXPECT_TRUE(x.is_alias_of(raw));
   out("n", x * 2);
-  raw.zero_();  // what was recorded is a copy
+  raw.zero_();  // the record is a copy
   EXPECT_TRUE(at::equal(first_pass().inputs.at(0), at::ones({2})));
   EXPECT_EQ(node().inputs.at(0).shape, Shape{2});
   EXPECT_EQ(node().inputs.at(0).dtype, DType::kFloat32);

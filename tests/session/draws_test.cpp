@@ -1,4 +1,4 @@
-// Random numbers that nothing traced decides.
+// Random numbers that do not depend on traced values.
 #include "tracing.h"
 
 namespace leapp {

@@ -9,7 +9,7 @@ using at::Tensor;
 using testing::code_of;
 using ::testing::ElementsAre;
 
-// Answers as the test says and writes down what it was notified of.
+// Answers as the test specifies, and stores its notifications.
 struct Recorded : session::FrontEnd {
   void pass_opened(const std::string& node, int pass) override {
     calls.push_back("opened " + node + std::to_string(pass));

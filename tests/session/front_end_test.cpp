@@ -1,4 +1,4 @@
-// What front ends are told of a node's life and of tensors, ask, and tell.
+// Notifications and questions between the session and a front end.
 #include "session/front_end.h"
 
 #include "tracing.h"
@@ -71,7 +71,7 @@ TEST_F(QuestionsTest, WhetherATensorIsTraced) {
   EXPECT_FALSE(front_end::is_traced(constant));
   EXPECT_FALSE(front_end::is_traced({}));
   out("n", y);
-  EXPECT_TRUE(front_end::is_traced(y));  // it came out of a node
+  EXPECT_TRUE(front_end::is_traced(y));  // it is an output of a node
   EXPECT_FALSE(front_end::is_traced(x));
   stop();
   EXPECT_FALSE(front_end::is_traced(y));
@@ -112,7 +112,7 @@ TEST_F(QuestionsTest, AnEscapeIsToldOfTracedValuesAtOnceAndOfOthersWithThePass) 
 }
 
 TEST_F(QuestionsTest, AnEscapeOfMemoryOfAnothersIsCopiedUnseen) {
-  float numbers[2] = {1, 2};  // as of an array of NumPy's
+  float numbers[2] = {1, 2};  // as for an array of NumPy
   const Tensor x = in("n", at::ones({2}));
   front_end::note_escape(at::from_blob(numbers, {2}), Code::kNumber, "an array became a list");
   out("n", x * 2);

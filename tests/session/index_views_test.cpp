@@ -55,7 +55,7 @@ TEST_F(IndexViewsTest, AnnotationsSeeThemSynchronized) {
   EXPECT_TRUE(at::equal(first_pass().outputs.at(0)[1], at::tensor({20.0F, 30.0F})));
 }
 
-// Runs without the session's lock while an operator is about to be recorded: here the copy that
+// Runs an operator without the session's lock before another one is recorded: here the copy that
 // makes a view and its source equal.
 std::atomic<bool> abandons_node = false;
 

@@ -22,7 +22,7 @@ TEST(MessageQueueTest, KeepsAWarningOncePerPlaceAndText) {
   queue.remark("twice");
   EXPECT_EQ(queue.take().size(), 4U);
   EXPECT_THAT(queue.take(), IsEmpty());
-  queue.warn(Code::kBranch, "n", "a branch", {&here, 1});  // also after it was taken
+  queue.warn(Code::kBranch, "n", "a branch", {&here, 1});  // also after it was removed
   EXPECT_THAT(queue.take(), IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-// What a pass leaves behind: its ports, the memory and the outside tensors it used.
+// The record of a pass: its ports, and the memory and external tensors that it used.
 #include "tracing.h"
 
 namespace leapp {
@@ -120,7 +120,7 @@ TEST_F(PassBuilderTest, AnOutputIsTheNodesOwn) {
   EXPECT_EQ(code_of([&] { out("b", y); }), Code::kMixedNodes);
   EXPECT_EQ(code_of([&] { out("b", at::ones({2})); }), Code::kNotTraced);
   clock.add_(1);
-  out("b", clock * 2);  // depends on state, if on no input
+  out("b", clock * 2);  // depends on a state, not on an input
 }
 
 TEST_F(PassBuilderTest, WarnsOfOutputsWhoseSizeVaries) {

@@ -1,4 +1,4 @@
-// The error that a function throws while the session's lock is held.
+// Returns the error that a function throws while the session's lock is held.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace leapp::session::testing {
 
-/// Returns what `call` refuses; nothing if it refuses nothing.
+/// Returns the error of `call`, or nothing.
 template <typename Call>
 std::optional<PlacedError> placed_error_of(const Call& call) {
   try {
@@ -18,7 +18,7 @@ std::optional<PlacedError> placed_error_of(const Call& call) {
   return std::nullopt;
 }
 
-/// Returns the code of that, likewise.
+/// Returns the code of that error, or nothing.
 template <typename Call>
 std::optional<Code> refused(const Call& call) {
   const auto error = placed_error_of(call);

@@ -1,4 +1,4 @@
-// What operators inside of nodes leave on record.
+// Records of operators inside nodes.
 #include <thread>
 
 #include "tracing.h"
@@ -116,7 +116,7 @@ TEST_F(RecorderTest, MemoryThatAnOperatorHandsOutIsFilledLater) {
   const trace::Tape& tape = first_pass().tape();
   const trace::VarId var = tape.args_of(tape.calls().at(0))[1].var;
   EXPECT_TRUE(at::equal(tape.content(var), at::tensor({3.0F, 4.0F})));
-  EXPECT_THAT(first_pass().memory, IsEmpty());  // made meanwhile, so it is no state
+  EXPECT_THAT(first_pass().memory, IsEmpty());  // created during the pass, so it is not state
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using leapp::testing::code_of;
 
-// The ways in which code could reach the data without the lock.
+// Ways in which code could reach the data without the lock. None of them may compile.
 template <typename T>
 concept IsReadableUnlocked = requires(T& session) {
   *session;

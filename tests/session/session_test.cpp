@@ -1,4 +1,4 @@
-// The life of a session, and of the passes in it.
+// The life cycle of a session, and of its passes.
 #include "session/session.h"
 
 #include <stdexcept>
@@ -87,7 +87,7 @@ TEST_F(SessionTest, StopsOnceAndKeepsWhatWasTraced) {
   stop();
   EXPECT_FALSE(is_active());
   EXPECT_EQ(code_of([] { stop(); }), Code::kNoSession);
-  sum.zero_();  // nobody announces writes any more
+  sum.zero_();  // writes are no longer reported
   EXPECT_TRUE(at::equal(first_pass().memory.at(0).value_after(), at::ones({2})));
 }
 
@@ -164,7 +164,7 @@ TEST_F(SessionTest, AGraphsNameIsOneAReaderTakes) {
 }
 
 TEST_F(SessionTest, ADroppedSessionLeavesNothing) {
-  drop();  // none is active
+  drop();  // no session is active
   begin();
   pass();
   in("open", at::ones({2}));
@@ -176,7 +176,7 @@ TEST_F(SessionTest, ADroppedSessionLeavesNothing) {
   begin();
   pass();
   stop();
-  drop();  // what a session left when it ended stays
+  drop();  // the results of a session stay after it has ended
   EXPECT_EQ(node().completed, 1);
 }
 

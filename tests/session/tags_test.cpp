@@ -52,7 +52,7 @@ TEST(TagsTest, MemoryThatWasWrittenOrFreedHasNone) {
   tags.set(y, kTag);
   y.add_(1);
   EXPECT_FALSE(tags.find(y));
-  for (int i = 0; i < 100; ++i) {  // until an address comes back
+  for (int i = 0; i < 100; ++i) {  // until an address is reused
     tags.set(at::ones({4}), kTag);
     EXPECT_FALSE(tags.find(at::ones({4})));
   }
@@ -70,7 +70,7 @@ TEST(TagsTest, ForgettingMemoryGivesBackWhatKeepsSomeElements) {
   EXPECT_EQ(kept[0].second->port, "y");
   EXPECT_FALSE(tags.find(y));
   tags.set(y, kTag);
-  EXPECT_TRUE(tags.forget_memory(y).empty());  // all of it
+  EXPECT_TRUE(tags.forget_memory(y).empty());  // the whole tensor
   EXPECT_FALSE(tags.find(y));
 }
 
@@ -100,7 +100,7 @@ TEST(TagsTest, ACopyHasTheTagAndAnyOtherResultRemembersTheDetour) {
     tags.set_detour(*tag, sum, {"aten::add", {}}, nullptr, 0);
     tag = tags.find(sum);
     EXPECT_FALSE(tag->exact());
-    EXPECT_EQ(tag->detours.size(), std::min<std::size_t>(i, 4));  // more would say no more
+    EXPECT_EQ(tag->detours.size(), std::min<std::size_t>(i, 4));  // more entries would add nothing
   }
   EXPECT_EQ(tag->detours[0].op, "aten::add");
 }

@@ -1,4 +1,4 @@
-// A session in a folder of its own for one test, and what it leaves behind.
+// A session in its own directory for one test, and its results.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,7 +19,7 @@
 
 namespace leapp::testing {
 
-/// The code of what `call` throws; nothing when it throws nothing.
+/// Returns the code of the error that `call` throws, or nothing.
 template <typename Call>
 std::optional<Code> code_of(const Call& call) {
   try {
@@ -46,7 +46,7 @@ class Tracing : public ::testing::Test {
   void begin(session::FrontEnd* front_end = nullptr) {
     session::start({.name = "g", .save_path = folder_.string()}, front_end);
   }
-  /// stop(), whatever was left open.
+  /// Calls stop(), even if passes are open.
   static void end() {
     for (const std::string& open : front_end::open_nodes()) {
       annotate::abandon(open);
@@ -62,7 +62,7 @@ class Tracing : public ::testing::Test {
                         const std::string& name = "y") {
     return annotate::output_tensors(node, {{name, value}}, {.export_with = "jit"})[0];
   }
-  /// One pass that doubles two ones; returns what it put out.
+  /// Runs one pass that doubles two ones, and returns its output.
   static at::Tensor pass(const std::string& node = "n") {
     return out(node, in(node, at::ones({2})) * 2);
   }
@@ -76,7 +76,7 @@ class Tracing : public ::testing::Test {
   static const session::Pass& first_pass(const std::string& name = "n") {
     return node(name).passes.at(0);
   }
-  /// What was said, most harmful first.
+  /// Returns the diagnostics, most harmful first.
   static std::vector<Code> codes() {
     std::vector<Code> codes;
     for (const Diagnostic& each : session::Session::instance().diagnostics().by_harm()) {

@@ -1,4 +1,4 @@
-// Where inputs come from.
+// The sources of inputs.
 #include "tracing.h"
 
 namespace leapp {
@@ -68,7 +68,7 @@ TEST_F(WiringTest, FeedbackHasASourceFromTheSecondPassOn) {
   EXPECT_EQ(input("n").age.first().pass, 1);
   EXPECT_EQ(input("n").age.reads(), 2);
   EXPECT_EQ(input("n").age.distance(), 1);
-  out("n", in("n", at::zeros({2})) + 1);  // an episode begins
+  out("n", in("n", at::zeros({2})) + 1);  // a new episode begins
   EXPECT_EQ(input("n").age.reads(), 2);
 }
 

@@ -79,11 +79,11 @@ TEST(BakedTest, MemoryThatIsWrittenAfterTheLastPassIsSaid) {
   for (const auto& line : table) {
     NodeWriter writer = tape_of({.passes = line.passes, .lines = {"y = mul(x, w)", "return y"}});
     session::MemoryUse& use = writer.node.passes[0].memory.at(0);
-    use.before->freeze();  // as before every write
+    use.before->freeze();  // the value before every write
     if (line.written) use.found.add_(1);
     NodeStates states = {.node = &writer.node};
     EXPECT_EQ(codes(find_undeclared(states, {}, {})), line.codes) << line.what;
-    states.differences.emplace_back();  // passes that differ show it by themselves
+    states.differences.emplace_back();  // differing passes show it by themselves
     EXPECT_EQ(codes(find_undeclared(states, {}, {})), Lines{}) << line.what;
   }
 }

@@ -156,7 +156,7 @@ TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
   }
 }
 
-// The value is that of the first pass in all of them.
+// All passes have the value of the first one.
 TEST(CarriedTest, AnotherTensorIsAConstantOnceItStays) {
   for (const int passes : {2, 3, 5}) {
     const NodeWriter writer = tape_of(
@@ -249,7 +249,7 @@ TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {
   }
 }
 
-// The program copies what the writer put out to buffers of its own: c, and d a tick later.
+// The program copies the writer's output to its own buffers: c, and a tick later d.
 TEST(CarriedTest, AnotherNodesOutputIsCarriedInBuffersThatTheProgramWrites) {
   const auto world = std::make_shared<World>();
   NodeWriter reader(world, {.passes = 0, .lines = {"k = mul(c, d)", "y = mul(k, x)", "return y"}});

@@ -30,7 +30,7 @@ TEST(ComparisonTest, PassesThatDoTheSame) {
       {"h2 = mul(h, x)", "h := h2", "return h2"},
       {"add_(m, x)", "y = mul(m, x)", "return y"},
       {"copy_(m, x)", "y = mul(m, x)", "m := other", "return y"},
-      {"1: k = mul(w, w)", "1: c := k", "y = tanh(x)", "return y"},  // a constant, made once
+      {"1: k = mul(w, w)", "1: c := k", "y = tanh(x)", "return y"},  // a constant, created once
   };
   for (const Lines& lines : table) {
     EXPECT_THAT(differences(tape_of({.passes = 3, .lines = lines})), IsEmpty()) << lines.front();

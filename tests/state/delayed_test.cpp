@@ -13,7 +13,7 @@ using testing::before;
 using ::testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
-// An input of node 0 that receives its own output `a`, `delay` ticks old, from its pass on.
+// An input of node 0 that receives its own output `a`, `delay` ticks old, as soon as there is one.
 NodePort input(const std::string& name, int delay) {
   NodePort port = testing::port(name);
   port.source = session::PortId{0, "a"};
@@ -21,8 +21,8 @@ NodePort input(const std::string& name, int delay) {
   return port;
 }
 
-// A policy that takes its past actions. In pass k, an input that is d ticks old receives k - d, and
-// before there is an action what `start` says.
+// Returns a policy that reads its past actions. In pass k, an input that is d ticks old receives k
+// - d; before the first action it receives `start`.
 Node policy(std::vector<NodePort> inputs, int passes, const std::vector<double>& start) {
   Node node = testing::node_of("pi", 0, passes);
   node.outputs = {testing::port("a")};

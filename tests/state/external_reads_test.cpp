@@ -18,8 +18,8 @@ Followed followed(const NodeWriter& writer, std::size_t base = 0) {
                 find_written(writer.node, passes[base]));
 }
 
-// "h: h2": a variable; "h: #1": another external read; "h: x@2": of two passes ago; "h: ?":
-// no pass has shown any.
+// "h: h2": a variable; "h: #1": another external read; "h: x@2": a value of two passes ago; "h: ?":
+// not shown by any pass.
 std::string told(const NodeWriter& writer, const ExternalRead& external, std::size_t base) {
   std::string text = writer.name(external.initial(), base) + ":";
   if (!external.sources) return text + " ?";
@@ -89,7 +89,7 @@ TEST(ExternalReadsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
   const struct {
     const char* what;
     Lines lines;
-    std::vector<std::size_t> sites;  // of each external read
+    std::vector<std::size_t> sites;  // by external read
   } table[] = {
       {"a tensor that is read twice",
        {"g = mul(h, x)", "h2 = add(h, g)", "y = mul(k, h2)", "h := h2", "return y"},

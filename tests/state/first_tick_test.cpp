@@ -22,7 +22,7 @@ std::optional<Carried> first_tick_or_doubt(const NodeWriter& writer) {
   return find_first_tick(subject, compare_passes(subject, carried));
 }
 
-// Where there is no doubt.
+// Unambiguous cases.
 std::optional<NodeStates> first_tick(const NodeWriter& writer) {
   const auto found = first_tick_or_doubt(writer);
   return found && !found->in_doubt ? std::optional(found->kept) : std::nullopt;
@@ -94,7 +94,7 @@ TEST(FirstTickTest, TheFlagTakesANameThatIsFree) {
   EXPECT_EQ(found->opening.back().name, "first_tick_1");
 }
 
-// Filled with the first observation; each later pass shows one place more.
+// Filled with the first observation; each later pass fills one more place.
 TEST(FirstTickTest, AQueueTakesAPassMoreThanItHasPlaces) {
   const Lines queue = {"1: y = cat(x, x, x, x)",
                        "1: a := x",

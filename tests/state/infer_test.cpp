@@ -69,7 +69,7 @@ TEST(InferTest, StatesAreNamedAfterTheirPath) {
   } table[] = {
       {"", {"state_0", "state_1"}},
       {"self.hidden", {"hidden", "hidden_1"}},
-      {"self.x", {"x_1", "x_2"}},  // the input is called so
+      {"self.x", {"x_1", "x_2"}},  // the input has this name
   };
   for (const auto& line : table) {
     const Inference found =

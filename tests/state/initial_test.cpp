@@ -10,8 +10,8 @@ namespace {
 using testing::codes;
 using Lines = std::vector<std::string>;
 
-// A node whose input "t" received `t` in its first pass and "q" received `q`; later passes feed "t"
-// with what the node put out, as far as `fed` says.
+// Returns a node whose input "t" received `t` in its first pass, and whose input "q" received `q`.
+// `fed` selects the later passes in which "t" receives the node's output.
 Node node_with(const at::Tensor& q, const at::Tensor& t, bool fed) {
   static trace::CaptureTable captures;
   Node node = testing::node_of("pi", 0, 3);

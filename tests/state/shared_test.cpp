@@ -21,8 +21,8 @@ const Lines kReader = {"y = mul(m, x)", "return y"};
 // Two nodes that run one after the other in each tick.
 class SharedTest : public ::testing::Test {
  protected:
-  // `between` runs before each tick, in no node.
-  // The second node runs in every `every`th tick.
+  // `between` runs before each tick, outside of nodes. The second node runs in every `every`-th
+  // tick.
   void run(const Lines& first, const Lines& second, int ticks,
            const std::function<void()>& between = {}, int every = 1) {
     a_ = std::make_unique<NodeWriter>(world_,

@@ -1,10 +1,8 @@
-// Recorded passes out of a few lines of text, for tests that want values and no session.
+// Builds recorded passes from a few lines of text, for tests without a session.
 //
 //   tape_of({.passes = 3, .lines = {"h2 = mul(h, x)", "y = tanh(h2)", "h := h2", "return y"}})
-//
-// Each pass runs the lines on an input `x` of its own. A name that no line has made is a tensor of
-// the program's, which is three ones unless the World says otherwise, and lives on from pass to
-// pass. What a line may be:
+// Each pass runs the lines on a new input `x`. A name that no line assigns is a tensor of the
+// program: three ones, unless the World has another value. It persists from pass to pass. Lines:
 //
 //   y = mul(a, b)      an operator of ATen on tensors and numbers; copy_(a, b) writes in place
 //   h := y             when the pass ends, the program's `h` becomes this tensor, or
@@ -13,8 +11,7 @@
 //   state s            s is declared as state; "update s = y" is its update
 //   buffer b           b is declared as a module's buffer
 //   return y           an output
-//
-// "1: h = clone(x)" runs in the first pass only, "2+: ..." in the second and all after it.
+// "1: h = clone(x)" runs in the first pass only, "2+: ..." in the second one and all later ones.
 #pragma once
 
 #include <ATen/ops/full.h>
@@ -48,7 +45,7 @@ inline session::NodePort port(const std::string& name, const Shape& shape = {}) 
   return made;
 }
 
-/// A node that ran, without anything that was recorded.
+/// Returns a node that ran without recording anything.
 inline session::Node node_of(const std::string& name, trace::NodeId id, int completed = 1) {
   session::Node made;
   made.name = name;
@@ -57,24 +54,25 @@ inline session::Node node_of(const std::string& name, trace::NodeId id, int comp
   return made;
 }
 
-/// What the nodes of a program share. Tapes keep it alive.
+/// Data that all nodes of a program share. Tapes keep it alive.
 struct World {
   std::map<std::string, at::Tensor> tensors = {};
   trace::CaptureTable captures = {};
   std::map<const c10::StorageImpl*, session::MemoryUse::Writer> writers = {};
-  /// Who computed what the program has kept; the port is empty for what is no output.
+  /// The node and port that computed a tensor of the program; the port is empty if it is not an
+  /// output.
   struct Made {
     at::Tensor tensor;
     session::PortId source;
     int pass = 0;
   };
   std::vector<Made> made = {};
-  std::vector<at::Tensor> renewed = {};  ///< what `new` made
+  std::vector<at::Tensor> renewed = {};  ///< tensors that `new` created
   trace::NodeId nodes = 0;
   double others = 10;  ///< the next value of `other`
 };
 
-/// One node, written pass by pass.
+/// One node; its passes are added one by one.
 class NodeWriter {
  public:
   NodeWriter(std::shared_ptr<World> world, Program program)
@@ -84,7 +82,7 @@ class NodeWriter {
     for (int i = 0; i < program_.passes; ++i) run();
   }
 
-  /// One more pass.
+  /// Adds a pass.
   void run() {
     number_ = static_cast<int>(node.passes.size()) + 1;
     tape_ = std::shared_ptr<trace::Tape>(new trace::Tape(world_->captures),
@@ -101,14 +99,14 @@ class NodeWriter {
     finish();
   }
 
-  /// The variable that a name was in a pass.
+  /// Returns the variable of a name in a pass.
   trace::VarId var(const std::string& name, std::size_t pass = 0) const {
     for (const auto& [id, known] : names_.at(pass)) {
       if (known == name) return id;
     }
     return trace::kNoId;
   }
-  /// The name that a variable had, or "?".
+  /// Returns the name of a variable, or "?".
   std::string name(trace::VarId id, std::size_t pass = 0) const {
     const auto it = names_.at(pass).find(id);
     return it == names_.at(pass).end() ? "?" : it->second;
@@ -129,7 +127,7 @@ class NodeWriter {
   }
   trace::VarId use(const std::string& name) { return named(tape_->use(look_up(name)), name); }
 
-  // Whether a line is for this pass; takes "1: " or "2+: " from its beginning.
+  // Returns whether a line applies to this pass; removes "1: " or "2+: " from its start.
   bool is_for_this_pass(std::string& line) const {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) return true;
@@ -180,7 +178,7 @@ class NodeWriter {
     }
   }
 
-  // "mul(a, b)": runs it and records it. cat() takes its tensors as a list.
+  // Runs and records "mul(a, b)". cat() takes its tensors as a list.
   at::Tensor call(const std::string& text) {
     const std::string name = text.substr(0, text.find('('));
     std::string arguments = text.substr(name.size() + 1, text.size() - name.size() - 2);
@@ -237,7 +235,7 @@ class NodeWriter {
     return stack.front().toTensor();
   }
 
-  // Writes down what a session does when a pass ends.
+  // Stores the data that a session stores when a pass ends.
   void finish() {
     for (session::Declared& buffer : pass_.buffers) {
       const auto it = assigned_.find(buffer.name);
@@ -316,7 +314,7 @@ class NodeWriter {
     });
   }
 
-  // What the program still holds of the pass.
+  // Stores the tensors of the pass that the program still holds.
   void note_kept(const std::map<std::string, at::Tensor>& locals) {
     for (const auto& [name, local] : locals) {
       const auto is_it = [&](const auto& entry) { return entry.second.is_same(local); };
@@ -344,17 +342,17 @@ class NodeWriter {
   int number_ = 0;  // of the pass, from 1
   std::shared_ptr<trace::Tape> tape_;
   session::Pass pass_;
-  std::map<std::string, at::Tensor> locals_;                // of the pass
-  std::map<std::string, at::Tensor> assigned_;              // the program's, when the pass ends
+  std::map<std::string, at::Tensor> locals_;                // in the pass
+  std::map<std::string, at::Tensor> assigned_;              // by the program, at the end
   std::vector<std::map<trace::VarId, std::string>> names_;  // by pass
 };
 
-/// A program with one node.
+/// Returns a program with one node.
 inline NodeWriter tape_of(Program program) {
   return {std::make_shared<World>(), std::move(program)};
 }
 
-/// A filter that begins with the first observation.
+/// Returns a filter that starts with the first observation.
 inline const std::vector<std::string> kFilter = {"1: h2 = tanh(x)", "2+: h2 = add(h, x)", "h := h2",
                                                  "return h2"};
 

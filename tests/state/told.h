@@ -1,8 +1,8 @@
-// States in a word or two each, so that a table of them can be read.
+// Short texts for states, for readable tables.
 //
-//   "carried h <- h2"         read where the pass reads h; left as what it calls h2
+//   "carried h <- h2"         the pass reads it as h and leaves it as h2
 //   "written h <- h"          memory
-//   "carried ? <- #1"         read nowhere; left as what state 1 held
+//   "carried ? <- #1"         not read; receives the value of state 1
 //   "shared h <- nothing"     only read
 //   "flag ? <- constant"
 #pragma once
@@ -43,7 +43,7 @@ inline std::vector<std::string> told(const NodeWriter& writer,
   return lines;
 }
 
-/// The first element of each value, "-" for one that is not known.
+/// Returns the first element of each value, "-" for an unknown one.
 inline std::string numbers(const std::vector<at::Tensor>& values) {
   std::ostringstream text;
   for (const at::Tensor& value : values) {
@@ -57,14 +57,14 @@ inline std::string numbers(const std::vector<at::Tensor>& values) {
   return text.str();
 }
 
-/// What a state held before each pass.
+/// Returns the value of a state before each pass.
 inline std::string before(const state::State& state) {
   std::vector<at::Tensor> values;
   for (const state::State::Values& pass : state.per_pass) values.push_back(pass.before);
   return numbers(values);
 }
 
-/// "LP302" for each finding.
+/// Returns "LP302" for each finding.
 inline std::vector<std::string> codes(const state::Findings& findings) {
   std::vector<std::string> found;
   for (const Diagnostic& each : findings) {

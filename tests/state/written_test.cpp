@@ -88,11 +88,11 @@ TEST(WrittenTest, FoundMemoryIsToldByWhereItIs) {
                .lines = {"add_(m, x)", "add_(n, m)", "z = add(m, n)", "return z", "m := new"}});
   const std::vector<State> states = find_written(writer.node, written_in(writer.node.passes[0]));
   ASSERT_EQ(told(writer, states), (Lines{"written m <- m", "written n <- n"}));
-  EXPECT_EQ(before(states[0]), "1 -");  // another one
+  EXPECT_EQ(before(states[0]), "1 -");  // a different one
   EXPECT_EQ(before(states[1]), "1 2.5");
 }
 
-// Memory that a state of other origin turns out to need.
+// Memory that is needed because of a state of another origin.
 class MoreWrittenTest : public ::testing::Test {
  protected:
   MoreWrittenTest() {

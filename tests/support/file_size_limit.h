@@ -1,4 +1,4 @@
-// A disk that is full: no file of this process may grow beyond a size.
+// Simulates a full disk: no file of this process may grow beyond a size.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace leapp::test {
 
-/// Writes beyond `bytes` fail with EFBIG while this lives.
+/// Makes writes beyond `bytes` fail with EFBIG while it exists.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {

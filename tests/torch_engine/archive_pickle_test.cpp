@@ -1,4 +1,4 @@
-// Archives whose tensors reach beyond their memory, or that call more than PyTorch does.
+// Archives whose tensors exceed their memory, or that make unusual calls.
 #include "torch_engine/archive_pickle.h"
 
 #include <caffe2/serialize/inline_container.h>
@@ -38,7 +38,7 @@ std::string pickle(const Tensor& tensor) {
          tensor.strides + "\x89NtR.";
 }
 
-// What is said of a pickle in an archive that has eight numbers of four bytes as data/0.
+// Returns the error for a pickle in an archive whose data/0 has eight numbers of four bytes.
 std::string judge(const std::string& bytes) {
   std::ostringstream archive;
   {
@@ -65,7 +65,7 @@ TEST(ArchivePickleTest, TakesTensorsThatLieInTheirMemory) {
   EXPECT_EQ(judge(pickle({})), "");
   EXPECT_EQ(judge(pickle({.sizes = "K\0K\x64\x86"s})), "");  // no elements
   EXPECT_EQ(judge(pickle({.key = "empty", .elements = "K\0"s, .sizes = "K\0K\x01\x86"s})), "");
-  EXPECT_EQ(judge(pickle({.strides = "K\0K\0\x86"s})), "");  // one element in every place
+  EXPECT_EQ(judge(pickle({.strides = "K\0K\0\x86"s})), "");  // one element for all indices
   EXPECT_EQ(judge(pickle({.type = "ComplexDoubleStorage",
                           .elements = "K\x02",
                           .offset = "K\x01",

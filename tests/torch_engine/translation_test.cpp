@@ -1,4 +1,4 @@
-// When a TorchScript program runs in ONNX Runtime, and that it gives the same.
+// Tests of the TorchScript programs that run in ONNX Runtime, and of their results.
 #include "torch_engine/translation.h"
 
 #include <ATen/ATen.h>
@@ -28,7 +28,7 @@ Model model(std::vector<Port> inputs, std::vector<Port> outputs) {
   return made;
 }
 
-// One name on both sides, as state has it.
+// One name on both sides, as for state.
 constexpr const char* kRecurrent = R"(
   graph(%x : Tensor, %h : Tensor):
     %one : int = prim::Constant[value=1]()

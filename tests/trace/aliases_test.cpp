@@ -8,7 +8,7 @@
 namespace leapp::trace {
 namespace {
 
-// A pass that may write to `a`, and multiplies it by `b`.
+// Returns a pass that may write to `a`, and multiplies it by `b`.
 struct TwoNames {
   TwoNames(const at::Tensor& a, const at::Tensor& b, bool writes) {
     const at::Tensor x = at::ones({2});

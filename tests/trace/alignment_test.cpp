@@ -10,8 +10,8 @@
 namespace leapp::trace {
 namespace {
 
-// A pass as the operators that it runs: "tanh" on the value so far, which begins with an input, and
-// "-tanh" on a constant.
+// A pass as the list of its operators: "tanh" applies to the current value, which is an input at
+// first; "-tanh" applies to a constant.
 struct Written {
   explicit Written(const std::string& operators) {
     const at::Tensor x = at::ones({2});
@@ -34,7 +34,7 @@ struct Written {
   std::vector<std::int32_t> calls;
 };
 
-// "0=0 1=2 !1,1 +1": the pairs, the difference, and what is added.
+// "0=0 1=2 !1,1 +1": the pairs, the difference, and the added calls.
 std::string told(const Alignment& found) {
   std::string text;
   for (const auto& [a, b] : found.pairs) text += std::to_string(a) + "=" + std::to_string(b) + " ";
@@ -53,7 +53,7 @@ TEST(AlignmentTest, WhichCallsAreTheSame) {
     const char* first;
     const char* again;
     const char* found;
-    const char* past;  // with what comes after the difference
+    const char* past;  // with the calls after the difference
   } table[] = {
       {"nothing", "", "", "", ""},
       {"the same", "neg tanh", "neg tanh", "0=0 1=1", "0=0 1=1"},
@@ -102,7 +102,7 @@ TEST(AlignmentTest, AtAnotherPlaceTheConstantsDecide) {
     testing::TapeWriter again;
     const at::Tensor was = scaled(first, 2, 1);
     const at::Tensor is = scaled(again, line.scale, line.line);
-    const at::Tensor more = again.call("aten::tanh", "", {is});  // else they are the same in order
+    const at::Tensor more = again.call("aten::tanh", "", {is});  // otherwise in order
     EXPECT_EQ(told(align({*first.tape, {0}}, {*again.tape, {0, 1}})), line.found) << line.what;
   }
 }

@@ -1,4 +1,4 @@
-// Contents from outside: shared until somebody writes, then kept.
+// Contents of external memory: shared until a write, then copied.
 #include "trace/capture.h"
 
 #include <ATen/ops/arange.h>

@@ -1,4 +1,4 @@
-// Which operators an observer sees.
+// Tests of the operators that an observer sees.
 #include "trace/dispatcher.h"
 
 #include <ATen/ops/_efficientzerotensor.h>
@@ -34,7 +34,7 @@ class Listener final : public Observer {
   Names seen;
 
  private:
-  bool inside_;  // look into composites
+  bool inside_;  // also observe inside composites
 };
 
 class DispatcherTest : public ::testing::Test {

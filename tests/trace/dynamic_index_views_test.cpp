@@ -25,10 +25,10 @@ TEST(DynamicIndexViewsTest, ReadsAndWritesLikePlainIndexing) {
   const Tensor value = at::zeros({3});
   index_write(table, {0, 2}, {one, last}, value);
   EXPECT_TRUE(at::equal(table[1].select(1, 3), value));
-  EXPECT_EQ(table.select(1, 0).count_nonzero().item<int>(), 6);  // of 8: 0 was there before
+  EXPECT_EQ(table.select(1, 0).count_nonzero().item<int>(), 6);  // of 8
 }
 
-// The first row of a table, on a tape with the table.
+// Returns the first row of a table, on a tape that has the table.
 struct OneView {
   OneView() {
     writer.input(table);

@@ -1,4 +1,4 @@
-// Where tensors lie in memory, over tables of views.
+// Tests of the position of tensors in memory, with tables of views.
 #include "trace/geometry.h"
 
 #include <ATen/ops/arange.h>
@@ -59,11 +59,11 @@ TEST_F(GeometryTest, TensorsShareElementsNotMemoryAlone) {
 TEST_F(GeometryTest, TheWholeIsATensorOfTheProgramsIfOneHasBoth) {
   EXPECT_TRUE(whole_of(left_, rows_).is_same(rows_));
   EXPECT_TRUE(whole_of(rows_, left_).is_same(rows_));
-  EXPECT_TRUE(whole_of(left_, right_).is_same(rows_));  // what they are views of
+  EXPECT_TRUE(whole_of(left_, right_).is_same(rows_));  // their bases
 }
 
 TEST_F(GeometryTest, ElseTheWholeIsAllOfTheMemory) {
-  const c10::InferenceMode untold;  // nobody knows there what a tensor is a view of
+  const c10::InferenceMode untold;  // the base of a tensor is unknown there
   const at::Tensor rows = at::arange(12).view({3, 4}).clone();
   const at::Tensor whole = whole_of(rows.slice(1, 0, 2), rows.slice(1, 2, 4));
   EXPECT_EQ(whole.sizes(), at::IntArrayRef{12});

@@ -1,4 +1,4 @@
-// What running operators adds to a graph.
+// Tests of the operations that running operators adds to a graph.
 #include "trace/graph_builder.h"
 
 #include <ATen/ops/arange.h>
@@ -20,7 +20,7 @@ class GraphBuilderTest : public ::testing::Test {
     builder_.run(find_op(name, overload), &stack, {"policy.py", 4, "step"});
     return stack.back().toTensor();
   }
-  // The operators of the graph since the last question.
+  // Returns the graph's operators since the last call.
   Names names() {
     Names found;
     for (; asked_ < builder_.graph().ops().size(); ++asked_) {

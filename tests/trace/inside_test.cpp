@@ -1,4 +1,4 @@
-// Looking into operators whose implementations run others.
+// Recording inside operators whose implementations call other operators.
 #include "trace/inside.h"
 
 #include <ATen/ATen.h>

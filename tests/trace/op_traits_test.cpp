@@ -1,4 +1,4 @@
-// What is known of operators, line by line.
+// Tests of the known properties of operators, line by line.
 #include "trace/op_traits.h"
 
 #include <ATen/ops/ones.h>

@@ -1,4 +1,4 @@
-// What a pass of a node depends on, over small tapes.
+// Tests of the values that a pass depends on, with small tapes.
 #include "trace/recording.h"
 
 #include <ATen/ops/ones.h>
@@ -81,7 +81,7 @@ TEST_F(RecordingTest, AResultThatIsWrittenToLaterIsRewritten) {
   EXPECT_FALSE(is_rewritten(weight_));  // no result
 }
 
-// A part, a larger part, the whole: each is a view of the next, which was met later.
+// A part, a larger part, and the whole. Each is a view of the next one, which was recorded later.
 TEST(SliceTest, WhatAPartIsOfRunsFirst) {
   testing::TapeWriter writer;
   const at::Tensor whole = at::ones({8});
@@ -128,7 +128,7 @@ TEST_F(RecordingTest, MemoryFromOutsideIsKnownByItsFirstVariable) {
     EXPECT_EQ(root_outside(tape, var(other)), kNoId);
   }
   const at::Tensor drawn = at::ones({2});
-  EXPECT_EQ(root_outside(tape, writer_.tape->add_outside(drawn, true)), kNoId);  // it is new
+  EXPECT_EQ(root_outside(tape, writer_.tape->add_outside(drawn, true)), kNoId);  // new here
 }
 
 TEST_F(RecordingTest, CallsOfOtherNodesAreNoneOfAPass) {
@@ -137,7 +137,7 @@ TEST_F(RecordingTest, CallsOfOtherNodesAreNoneOfAPass) {
   recording.first_call = 1;
   recording.end_call = writer_.tape->call_count();
   EXPECT_EQ(own_calls(recording, 0), (Calls{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(own_calls(recording, 1), Calls{6});  // it works on nobody's values
+  EXPECT_EQ(own_calls(recording, 1), Calls{6});  // it reads no value of a node
 }
 
 TEST_F(RecordingTest, VisitsTheTensorsOfACall) {

@@ -1,4 +1,4 @@
-// Which TorchScript graphs can be read, and what they become.
+// Tests of reading TorchScript graphs, and of refusing others.
 #include "trace/script_graph.h"
 
 #include <ATen/ops/cat.h>

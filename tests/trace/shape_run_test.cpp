@@ -1,4 +1,4 @@
-// Which products are large, and what inferring a shape leaves on the stack.
+// Tests of recognising large products, and of the stack after inferring a shape.
 #include "trace/shape_run.h"
 
 #include <ATen/ops/ones.h>

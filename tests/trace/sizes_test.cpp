@@ -16,7 +16,7 @@ bool is_no_state(const Tensor&) {
   return false;
 }
 
-// What traced values decide of the size of x.masked_select(mask).
+// Returns what traced values determine about the size of x.masked_select(mask).
 class Selection {
  public:
   explicit Selection(bool traced) {
@@ -52,7 +52,7 @@ TEST(SizesTest, NotesWhichSizesVary) {
   EXPECT_TRUE(question->note(*made.writer.tape));
   EXPECT_NE(made.writer.tape->variable(made.writer.var(chosen)).dynamic, 0U);
 
-  // What is computed from it varies as well; what is summed up does not.
+  // Element-wise results have a varying size as well; sums do not.
   for (const auto& [name, varies] : {std::pair("aten::sin", true), std::pair("aten::sum", false)}) {
     const auto op = find_op(name, "");
     torch::jit::Stack arguments = {chosen};

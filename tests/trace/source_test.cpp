@@ -1,4 +1,4 @@
-// Where an operation was called: by the front end's hooks, or where a C++ caller stands.
+// The location of a call: from the front end's hooks, or the position of a C++ caller.
 #include "trace/source.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which elements as_strided() reads, in the tensor's own order.
+// Tests of the elements that as_strided() reads, in the tensor's own order.
 #include "trace/strided.h"
 
 #include <ATen/ops/arange.h>

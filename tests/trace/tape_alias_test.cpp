@@ -1,4 +1,4 @@
-// What a tape makes of tensors in memory that it knows.
+// Tests of new tensors in memory that a tape already knows.
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How a tape recognises tensors.
+// Tests of recognising tensors on a tape.
 #include "trace/tape.h"
 
 #include <ATen/ops/from_blob.h>
@@ -45,7 +45,7 @@ TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
     const at::Tensor result = mul(x, x);
     return c10::weak_intrusive_ptr<c10::TensorImpl>(result.getIntrusivePtr());
   }();
-  EXPECT_EQ(expired.weak_use_count(), 2U);  // ours and the tape's
+  EXPECT_EQ(expired.weak_use_count(), 2U);  // held by the test and by the tape
   at::Tensor last = x;
   for (int i = 0; i < 300; ++i) last = mul(last, x);
   EXPECT_EQ(expired.weak_use_count(), 1U);
@@ -63,7 +63,7 @@ TEST_F(TapeTest, AResultInTheMemoryOfAnArgumentIsAHiddenAliasUnlessItIsDeclared)
   EXPECT_FALSE(is_hidden());
   writer_.call("aten::view", "", {x, std::vector<std::int64_t>{2, 1}});
   EXPECT_FALSE(is_hidden());
-  writer_.call("aten::dropout", "", {x, 0.5, false});  // which returns x itself
+  writer_.call("aten::dropout", "", {x, 0.5, false});  // the operator returns x itself
   EXPECT_TRUE(is_hidden());
 }
 

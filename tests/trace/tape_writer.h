@@ -1,4 +1,4 @@
-// Small tapes for tests: operators that run and are recorded, in order.
+// Small tapes for tests: runs operators and records them, in order.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline c10::OperatorHandle find_op(const char* name, const char* overload) {
 
 class TapeWriter {
  public:
-  /// An input of node 0.
+  /// Adds an input of node 0.
   VarId input(const at::Tensor& tensor) { return tape->add_input(tensor, 0); }
 
   /// Runs an operator with one result, without lists of tensors, and records it.
@@ -26,7 +26,7 @@ class TapeWriter {
     const OpTraits& traits = traits_of(op);
     std::vector<Arg> arguments;
     std::vector<VarId> written;
-    NodeId node = kNoId;  // whose values it works on
+    NodeId node = kNoId;  // nodes whose values it reads
     for (std::size_t i = 0; i < stack.size(); ++i) {
       arguments.push_back(tape->argument_of(stack[i], [&](const at::Tensor& tensor) {
         const VarId var = tape->use(tensor);

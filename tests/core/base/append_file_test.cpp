@@ -47,10 +47,11 @@ TEST(AppendFileTest, KeepsWhatWasWrittenWholeAndTakesNothingMore) {
   EXPECT_TRUE(file.append("first "));
   {
     const test::FileSizeLimit limit(10);
-    EXPECT_FALSE(file.append("second"));  // of which four bytes fit
+    EXPECT_FALSE(file.append("second"));  // only four bytes of it fit
     EXPECT_EQ(file.error(), std::errc::file_too_large);
   }
-  EXPECT_FALSE(file.append("third"));  // room again: a hole in the middle would be worse
+  EXPECT_FALSE(file.append("third"));  // there is room again, but the file must not get a gap in
+                                       // the middle
   EXPECT_EQ(file.size(), 6u);
   EXPECT_EQ(read_file(path, 100), "first ");
 }

@@ -1,4 +1,4 @@
-// A folder goes with all that is below it, and with nothing else.
+// Removing a directory removes everything in it, and nothing else.
 #include "base/folder_tree.h"
 
 #include <gtest/gtest.h>

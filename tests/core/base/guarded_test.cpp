@@ -12,7 +12,7 @@ struct Counter {
   int value = 0;
 };
 
-// The ways in which code could reach a value without its mutex.
+// Ways in which code could reach a value without its mutex. None of them may compile.
 template <typename T>
 concept IsReadableUnlocked = requires(T& guarded) {
   *guarded;

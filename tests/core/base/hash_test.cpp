@@ -19,7 +19,7 @@ TEST(Hash, KnownAnswers) {
                        "20015ad"}));
 }
 
-// Around the ends of a block, where the padding needs one of its own.
+// Lengths around the end of a block, where the padding may need another block.
 TEST(Hash, EveryLengthInOnePieceAndInMany) {
   std::string all;
   for (std::size_t length = 0; length < 200; ++length) {
@@ -31,7 +31,7 @@ TEST(Hash, EveryLengthInOnePieceAndInMany) {
     EXPECT_EQ(pieces.finish(), whole.sha256) << length;
     all += whole.md5 + whole.sha256;
   }
-  // As Python's hashlib has them.
+  // The values of Python's hashlib.
   EXPECT_EQ(hash_bytes(all), (Checksums{"1d3122eae20e15fc00fd4946226f73a4",
                                         "952afd0163f8df4f71d991826d7d2b9a4b984063"
                                         "e7e3bb01b04f6508b032c84d"}));

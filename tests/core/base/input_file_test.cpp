@@ -21,7 +21,7 @@ class InputFileTest : public ::testing::Test {
     std::ofstream(folder_.path() / name) << text;
     return folder_.path() / name;
   }
-  // The error of opening that file.
+  // Returns the error of opening that file.
   static std::string fault(const std::filesystem::path& path, ErrorKind kind) {
     try {
       InputFile file(path);
@@ -61,7 +61,7 @@ TEST_F(InputFileTest, ReadsWholeFilesUpToALimit) {
   }
 }
 
-// Each of these would wait for ever, or never end.
+// Opening each of these would wait forever, or reading it would never end.
 TEST_F(InputFileTest, RefusesWhatIsNotARegularFile) {
   const std::filesystem::path pipe = folder_.path() / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

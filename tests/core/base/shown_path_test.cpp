@@ -1,4 +1,4 @@
-// What a model tells of its maker's folders: nothing.
+// Paths in a model must not reveal directories of the machine that exported it.
 #include "base/shown_path.h"
 
 #include <gtest/gtest.h>

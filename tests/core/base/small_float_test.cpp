@@ -18,7 +18,7 @@ class SmallFloatTest : public testing::Test {
 
   static T at(int pattern) { return {static_cast<typename T::Bits>(pattern)}; }
 
-  // The value of a pattern, by the definition of the format.
+  // Returns the value of a bit pattern by the definition of the format.
   static double value_of(int pattern) {
     const int mantissa = pattern & ((1 << T::kMantissaBits) - 1);
     const int exponent = (pattern >> T::kMantissaBits) & ((1 << T::kExponentBits) - 1);
@@ -77,7 +77,7 @@ TYPED_TEST(SmallFloatTest, WhatIsTooLargeIsInfiniteOrTheLargest) {
   EXPECT_TRUE(std::isnan(widen(narrow<TypeParam>(std::nanf("")))));
 }
 
-// Bits as PyTorch has them.
+// The bits that PyTorch computes.
 TEST(SmallFloatBitsTest, BitsArePyTorchs) {
   EXPECT_EQ(narrow<Half>(0.1F).bits, 0x2E66);
   EXPECT_EQ(narrow<Half>(65520.0F).bits, 0x7C00);

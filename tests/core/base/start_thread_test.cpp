@@ -14,7 +14,8 @@ TEST(StartThreadTest, RunsTheWork) {
   EXPECT_EQ(done, 42);
 }
 
-// What std::thread does if the system refuses: here its argument's copy does.
+// Throws what std::thread throws if the system refuses a thread; here, copying the argument throws
+// it.
 struct Refusing {
   Refusing() = default;
   Refusing(const Refusing&) {

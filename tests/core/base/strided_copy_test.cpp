@@ -16,7 +16,7 @@ class StridedCopyTest : public ::testing::Test {
  protected:
   StridedCopyTest() { std::iota(values_.begin(), values_.end(), 0.0F); }
 
-  // Shape and strides in elements; the first element is values_[first].
+  // Shape and strides count elements; the first element is values_[first].
   StridedElements elements(const Numbers& shape, const Numbers& strides, std::size_t first = 0) {
     shape_ = shape;
     strides_.clear();

@@ -1,4 +1,4 @@
-// A temporary folder is where it was asked for, and goes with what is in it.
+// A temporary directory is created in the requested place, and removed with its content.
 #include "base/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ TEST(Utf8, ValidTextHasNoInvalidByte) {
 TEST(Utf8, FindsTheFirstInvalidByte) {
   EXPECT_EQ(find_invalid_utf8("ab\xFF"), 2U);
   EXPECT_EQ(find_invalid_utf8("\x80"), 0U);
-  EXPECT_EQ(find_invalid_utf8("a\xC3"), 1U);             // cut off
+  EXPECT_EQ(find_invalid_utf8("a\xC3"), 1U);             // truncated
   EXPECT_EQ(find_invalid_utf8("\xC0\xAF"), 0U);          // overlong
   EXPECT_EQ(find_invalid_utf8("\xE0\x9F\xBF"), 0U);      // overlong
   EXPECT_EQ(find_invalid_utf8("\xED\xA0\x80"), 0U);      // surrogate
@@ -44,7 +44,8 @@ TEST(Utf8, WhatIsPrintedCommandsNoTerminal) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m\xFF"),
             "\\xC2\\x9B31m\\xFF");
-  // Text that reads differently from what it is: a turned name, a hidden space, a line separator.
+  // Text that is displayed differently from its bytes: a reversed name, a hidden space, a line
+  // separator.
   EXPECT_EQ(printable("a\u202Egnp.exe"), "a\\xE2\\x80\\xAEgnp.exe");
   for (const char* hidden :
        {"\u061C", "\u200B", "\u200F", "\u2028", "\u2066", "\uFEFF", "\U000E0041"}) {
@@ -66,7 +67,7 @@ TEST(Utf8, MessagesAreBounded) {
   EXPECT_TRUE(error.text().ends_with("xxx; what to do"));
   EXPECT_NE(error.text().find("characters left out"), std::string::npos);
   EXPECT_EQ(bounded_message(std::string(kMaxMessage, 'x')), std::string(kMaxMessage, 'x'));
-  // Letters are not cut.
+  // Truncation never splits a character.
   std::string letters;
   while (letters.size() < 20'000) letters += "模";
   EXPECT_EQ(find_invalid_utf8(bounded_message(letters)), std::string_view::npos);

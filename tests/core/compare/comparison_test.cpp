@@ -51,7 +51,7 @@ TEST(Compare, ToleranceIsRelativeToTheTracedValue) {
 
 TEST(Compare, HalfPrecisionGetsItsOwnStepsUnlessAsked) {
   const std::vector<std::uint16_t> one{0x3C00};       // float16
-  const std::vector<std::uint16_t> next{0x3C01};      // one step above it
+  const std::vector<std::uint16_t> next{0x3C01};      // the next larger float
   const std::vector<std::uint16_t> far_away{0x3C10};  // sixteen steps
   const auto half = [](const auto& values) { return view(values, DType::kFloat16); };
   EXPECT_TRUE(compare(half(one), half(next)).passed());
@@ -171,7 +171,7 @@ TEST(Compare, NamesTheFirstAndTheWorstMismatch) {
   EXPECT_EQ(numbers.first.exported, 2.5);
   EXPECT_EQ(numbers.worst.index, 2);
   EXPECT_EQ(numbers.worst.traced, 3);
-  // NaN or infinity on one side is further off than any number.
+  // A difference of NaN or infinity counts as larger than any number.
   EXPECT_EQ(compare_floats({1, 2, kNan, kInf}, {5, 2, 3, 4}).worst.index, 2);
   EXPECT_EQ(compare_floats({1, kNan}, {1, kNan}).first.index, -1);
 }

@@ -22,7 +22,7 @@ TEST(ToleranceTest, AnOutputOfLessPrecisionHasItsOwn) {
   const Tolerance wanted;
   EXPECT_GT(tolerance_for(precisions, 0, wanted).rtol, wanted.rtol);
   EXPECT_EQ(tolerance_for(precisions, 1, wanted), wanted);
-  EXPECT_EQ(tolerance_for(precisions, 2, wanted), wanted);  // nothing is known of it
+  EXPECT_EQ(tolerance_for(precisions, 2, wanted), wanted);  // no known precision
 }
 
 TEST(ToleranceTest, OnlyRoundedNumbersMayDiffer) {

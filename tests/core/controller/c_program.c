@@ -1,4 +1,4 @@
-/* Uses the controller from plain C. c_controller_test.cpp calls it and looks at what it says. */
+/* Uses the controller from plain C. c_controller_test.cpp calls it and checks the result. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Uses the supervisor from plain C. c_supervisor_test.cpp calls it and looks at what it says. */
+/* Uses the supervisor from plain C. c_supervisor_test.cpp calls it and checks the result. */
 #include "leapp/c_supervisor.h"
 
 #include <stdio.h>

@@ -99,7 +99,7 @@ TEST_F(Ros2Test, SaysWhatIsWrong) {
   EXPECT_THAT(controller.get_node()->lines.back(),
               HasSubstr("the hardware has no interface j/position"));
   send({1});
-  EXPECT_THAT(controller.get_node()->lines.back(), HasSubstr("wish: 1 values are not what it has"));
+  EXPECT_THAT(controller.get_node()->lines.back(), HasSubstr("wish: got 1 values"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Each limit of a model file, met from both sides.
+// Each limit for model files, just reached and just exceeded.
 #include "onnx/admission.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using protozero::pbf_writer;
 using ::testing::HasSubstr;
 
-// Models as bytes: the structs have no functions and no sparse weights.
+// Models as bytes, because the structs have no functions and no sparse weights.
 std::string node(const std::string& type, const std::string& domain = "",
                  const std::string& attribute = "") {
   std::string bytes;
@@ -53,7 +53,8 @@ std::string model(const std::string& main, const std::vector<std::string>& funct
   return bytes;
 }
 
-// Function 0 calls function 1 `calls` times, that one the next, ..; the last computes.
+// Returns a model whose function 0 calls function 1 `calls` times, function 1 calls function 2, and
+// so on; the last one computes.
 std::vector<std::string> chain(int length, int calls = 1) {
   std::vector<std::string> functions;
   for (int i = 0; i < length; ++i) {
@@ -66,7 +67,7 @@ std::vector<std::string> chain(int length, int calls = 1) {
   return functions;
 }
 
-// A node whose attribute is a graph that holds the node.
+// Returns a node with a graph attribute that contains another such node.
 std::string around(const std::string& inner) {
   std::string attribute;
   pbf_writer(attribute).add_message(field::attribute::kGraph, graph({inner}));
@@ -117,7 +118,7 @@ TEST(AdmissionTest, ChainsOfFunctionsAreBounded) {
               HasSubstr("it has more than 1000 functions of its own"));
 }
 
-// Forty functions that each call the next twice are 10^12 nodes.
+// If forty functions each call the next one twice, there are 10^12 nodes.
 TEST(AdmissionTest, FunctionsCountAtEachCall) {
   EXPECT_EQ(fault_of(model(graph({node("f0", "local")}), chain(10, 2))), "");
   EXPECT_THAT(fault_of(model(graph({node("f0", "local")}), chain(40, 2))),

@@ -6,7 +6,7 @@ namespace leapp::onnx {
 namespace {
 
 TEST(PortCheckTest, APortIsThereAsDeclared) {
-  std::vector<ValueInfo> found(2);  // the second one's shape is unknown
+  std::vector<ValueInfo> found(2);  // the shape of the second port is unknown
   found[0].name = "x";
   found[0].shape = {1, "n"};
   found[1].name = "y";

@@ -72,7 +72,7 @@ TEST(Reader, GivesBackWhatTheWriterWrote) {
 }
 
 TEST(Reader, KeepsFieldsItHasNoMemberFor) {
-  // Field 25 of a model is a function; fields 200 and 201 belong to nobody.
+  // Field 25 of a model is a function; fields 200 and 201 are unknown.
   std::string bytes = serialize(sample_model());
   bytes += std::string("\xca\x01\x02\x0a\x00", 5) + std::string("\xc0\x0c\x07", 3);
   const Model model = parse_model(bytes_of(bytes), "sample");
@@ -100,7 +100,8 @@ TEST(Reader, RefusesEveryTruncation) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::string cut = whole.substr(0, size);
     try {
-      parse_model(bytes_of(cut), "cut");  // a cut between two fields may still be a model
+      parse_model(bytes_of(cut), "cut");  // a file that ends between two fields may still be a
+                                          // model
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kBadModel);
     }

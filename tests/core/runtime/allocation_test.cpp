@@ -1,10 +1,10 @@
-// After prepare() a tick allocates nothing and locks nothing in LEAPP's own code, whatever the
-// engine; what the engine does is recorded.
+// After prepare(), a tick allocates nothing and takes no lock in LEAPP's own code, with any engine.
+// The test also records what the engine does.
 //
-// Every allocation and every lock of this process passes the functions below. While a count is on,
-// the library that asked is looked up: the first caller outside the C++ library. Those of ONNX
-// Runtime and libtorch are theirs; those of this program (which holds the runtime) and of the
-// engine plugin are ours.
+// Every allocation and every lock of this process goes through the functions below. While counting,
+// they look up the library of the caller: the first one outside the C++ library. Calls of ONNX
+// Runtime and libtorch count as theirs. Calls of this program, which contains the runtime, and of
+// the engine plugin count as ours.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@
 
 namespace {
 
-// What was asked for while counting.
+// Allocations and locks while counting.
 struct Count {
   int own = 0;
   int all = 0;
@@ -38,11 +38,11 @@ bool is_own_library(std::string_view path) {
 
 void note(Count& count, const void* caller) {
   if (!counting) return;
-  counting = false;  // what follows may allocate itself
+  counting = false;  // the following code may allocate
   ++count.all;
   std::array<void*, 16> frames{};
   const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
-  // This function and its caller come first, inlined into each other or not.
+  // This function and its caller come first in the trace, whether inlined or not.
   int i = 0;
   while (i < depth && frames[static_cast<std::size_t>(i)] != caller) ++i;
   for (; i < depth; ++i) {
@@ -57,7 +57,7 @@ void note(Count& count, const void* caller) {
 }
 
 void start_counting() {
-  backtrace(std::array<void*, 1>().data(), 1);  // loads its library on first use
+  backtrace(std::array<void*, 1>().data(), 1);  // the first call loads a library
   allocations = locks = {};
   counting = true;
 }
@@ -84,7 +84,8 @@ void* allocate(std::size_t size, std::size_t alignment, const void* caller) {
 [[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
-// Those that do not throw belong to the set: memory must go back to where it came from.
+// The functions that do not throw must be replaced too: memory must return to the allocator that it
+// came from.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size, alignof(std::max_align_t), __builtin_return_address(0));
 }
@@ -116,7 +117,7 @@ void* allocate(std::size_t size, std::size_t alignment, const void* caller) {
   std::free(memory);
 }
 
-// ThreadSanitizer has a lock function of its own, which must stay.
+// ThreadSanitizer replaces this function itself, so the test must not.
 #ifndef __SANITIZE_THREAD__
 extern "C" [[gnu::noinline]] int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   static const auto real =
@@ -144,8 +145,8 @@ class AllocationTest : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Engines, AllocationTest, ::testing::Values(".onnx", ".pt"),
                          [](const auto& test) { return std::string(test.param).substr(1); });
 
-// preprocessing/x -> policy/y, with a state of the policy fed back. The names are too long for a
-// string without memory of its own.
+// Returns a bundle preprocessing/x -> policy/y with a feedback state of the policy. The names are
+// too long for the string's internal buffer.
 std::filesystem::path write_policy(TestBundle& test, const std::string& extension) {
   const bool onnx = extension == ".onnx";
   test.node("preprocessing", "affine" + extension, {port("x")}, {port("y")})
@@ -161,7 +162,7 @@ std::filesystem::path write_policy(TestBundle& test, const std::string& extensio
 
 constexpr int kTicks = 10;
 
-// Counts over kTicks ticks, each with its input set and its output read.
+// Counts during kTicks ticks; each tick sets the input and reads the output.
 void count_ticks(InferenceManager& manager) {
   const InputPort in = manager.input_port("preprocessing/x");
   const OutputPort out = manager.output_port("recurrent_policy/y");
@@ -242,15 +243,15 @@ TEST_P(AllocationTest, AFailingTickAllocatesNothingEither) {
   EXPECT_EQ(locks.own, 0);
 }
 
-// Of ONNX Runtime 1.31, as docs/explanation/benchmarks.md says: a version that does more is worth a
-// look.
+// The counts of ONNX Runtime 1.31, as in docs/explanation/benchmarks.md. A version that needs more
+// should be examined.
 TEST(EngineAllocationTest, OnnxRuntimeTakesNoMoreThanRecorded) {
   find_libraries();
   TestBundle test;
   const std::filesystem::path yaml = write_policy(test, ".onnx");
   struct Recorded {
     Merge merge;
-    int allocations;  // a tick
+    int allocations;  // in one tick
     int locks;
   };
   for (const Recorded& recorded : {Recorded{Merge::kAuto, 21, 4}, {Merge::kOff, 32, 6}}) {

@@ -1,4 +1,4 @@
-// Memory of the caller's own that a manager reads and writes in place.
+// Memory of the caller that a manager reads and writes in place.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -38,7 +38,7 @@ TEST_F(InferenceManagerTest, BoundMemoryIsReadAndWrittenInPlace) {
   x = {0, 0, 0, 0};
   manager.tick().value();
   EXPECT_THAT(y, Each(3));
-  // Back to the manager's own memory.
+  // Switches back to the manager's own memory.
   manager.unbind_output(manager.output_port("post/y"));
   x = {1, 1, 1, 1};
   manager.tick().value();
@@ -55,7 +55,7 @@ TEST_F(InferenceManagerTest, BoundOutputThatIsFedBackIsACopy) {
   for (int tick = 0; tick < 5; ++tick) {
     manager.run_policy({{"pre/x", row({-0.6f, -0.6f, -0.6f, -0.6f})}});
     ASSERT_THAT(action, Each(FloatEq(reference.tick(-0.6f))));
-    action.fill(100);  // the caller's memory is the caller's
+    action.fill(100);  // reset() does not change the caller's memory
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(InferenceManagerTest, BoundMemoryMustFitThePort) {
                 manager.bind_input(x, ConstTensorView(nullptr, DType::kFloat32, {1, 4}));
               }),
               HasSubstr("no memory (a null pointer)"));
-  // What was refused has bound nothing.
+  // The refused calls have bound nothing.
   EXPECT_TRUE(manager.set_input(x, row({1, 1, 1, 1})));
   EXPECT_TRUE(manager.tick());
   EXPECT_THAT(few, Each(0));

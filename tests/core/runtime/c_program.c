@@ -1,4 +1,4 @@
-/* Uses the C interface from plain C. c_test.cpp calls it on a bundle and looks at what it says. */
+/* Uses the C interface from plain C. c_test.cpp calls it on a bundle and checks the result. */
 #include <stdio.h>
 #include <string.h>
 

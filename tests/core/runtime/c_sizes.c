@@ -1,6 +1,6 @@
-/* A caller that was compiled against another version of leapp/c.h than the library: CMakeLists.txt
- * compiles this file against the header as it is, against one whose structs lack their last member,
- * and against one whose structs have more. C_SIZES is the name of the function. */
+/* A caller that was compiled against a different version of leapp/c.h than the library.
+ * CMakeLists.txt compiles this file against the header itself, against one whose structs lack their
+ * last member, and against one whose structs have more members. C_SIZES names the function. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 enum { kGuard = 256, kFill = 0xA5 };
 
-/* A struct of the caller's, with memory behind it that nobody may write. */
+/* A struct of the caller, followed by memory that the library must not write. */
 #define GUARDED(type, name)      \
   struct {                       \
     type value;                  \
@@ -51,7 +51,7 @@ int C_SIZES(const char* yaml, char* problem, size_t size) {
   EXPECT(untouched(node.guard));
   EXPECT(node.value.threads == 1 && node.value.provider == NULL);
 
-  /* The second entry lies where the caller's size says, not where the library's would. */
+  /* The caller's size determines the position of the second entry, not the library's. */
   nodes[0] = nodes[1] = node.value;
   nodes[0].node = "pre";
   nodes[1].node = "policy";
@@ -80,7 +80,8 @@ int C_SIZES(const char* yaml, char* problem, size_t size) {
   EXPECT(verification.value.ticks == 1 && verification.value.compared == 2);
 
 #ifdef NEWER_HEADER
-  /* Members that the library does not have are zero where it writes, and refused where it reads. */
+  /* Members that the library does not have become zero if it writes, and are refused if it reads.
+   */
   EXPECT(latency.value.unknown_to_the_library[3] == 0);
   EXPECT(info.value.unknown_to_the_library[0] == 0);
   EXPECT(options.value.unknown_to_the_library[0] == 0);

@@ -14,7 +14,7 @@
 
 extern "C" {
 int run_c_program(const char* yaml, char* problem, size_t size);
-// c_sizes.c, compiled against this version of the header and against two others.
+// c_sizes.c, compiled against this version of the header and against two other versions.
 int run_c_sizes(const char* yaml, char* problem, size_t size);
 int run_c_sizes_older(const char* yaml, char* problem, size_t size);
 int run_c_sizes_newer(const char* yaml, char* problem, size_t size);
@@ -34,7 +34,7 @@ TEST(CTest, APlainCProgramDrivesARobot) {
       << problem.data();
 }
 
-// What a call answers to a null argument, and what it says.
+// Returns the status of a call with a null argument, and its message.
 void expect_refused(leapp_status status, const std::string& argument) {
   EXPECT_EQ(status, LEAPP_VALUE);
   EXPECT_EQ(leapp_last_error(), argument + " is null [LP003]");
@@ -132,7 +132,7 @@ TEST(CTest, TheLimitOnTensorsCanBeSet) {
   EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("max_tensor_bytes"));
 }
 
-// One golden tick of add_policy(), so that a caller has something to verify.
+// Writes one golden tick of add_policy(), for verify().
 std::filesystem::path write_with_golden(TestBundle& test) {
   add_policy(test);
   PolicyReference reference;
@@ -167,7 +167,7 @@ TEST(CTest, AnIndexOutOfRangeIsSaid) {
   const auto expect_said = [](bool failed) {
     EXPECT_TRUE(failed);
     EXPECT_STREQ(leapp_last_code(), "LP601");
-    EXPECT_EQ(leapp_load(nullptr, nullptr, nullptr), LEAPP_VALUE);  // another error in between
+    EXPECT_EQ(leapp_load(nullptr, nullptr, nullptr), LEAPP_VALUE);  // another error in the meantime
   };
   expect_said(leapp_set_input(robot, 1, x, sizeof x) == LEAPP_VALUE);
   expect_said(leapp_bind_input(robot, 1, x, sizeof x) == LEAPP_VALUE);

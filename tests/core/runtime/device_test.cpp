@@ -1,4 +1,4 @@
-// Values on a device: played by memory that the host cannot touch and work that waits to be done.
+// Values on a device. The device is a fake: memory that the host cannot access, and queued work.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
@@ -17,7 +17,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using namespace leapp::testing;
 
-// Everything is queued and done at the next synchronize() or copy to the host, as on a real device.
+// Work is queued until the next synchronize() or copy to the host, as on a real device.
 class FakeDevice final : public DeviceMemory {
  public:
   ~FakeDevice() override { EXPECT_TRUE(blocks_.empty()) << "memory was not given back"; }
@@ -205,7 +205,7 @@ TEST_F(DeviceTest, MemoryOfTheDeviceGoesInAndOut) {
   Tensor host = row({0, 0, 0, 0});
   device->copy(host.data(), result, 16, DeviceMemory::Copy::kToHost).value();
   EXPECT_THAT(floats(host), Each(9));
-  // Bound, a recorded tick reads and writes the caller's memory.
+  // After binding, a recorded tick reads and writes the caller's memory.
   manager.bind_input(x, std::span(static_cast<const float*>(mine), 4));
   manager.bind_output(y, std::span(static_cast<float*>(result), 4));
   manager.prepare();

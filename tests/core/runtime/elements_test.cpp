@@ -13,8 +13,8 @@
 namespace leapp {
 namespace {
 
-// What a call takes is part of its promise, so what it must not take is tested too: these lines do
-// not compile if an argument that nobody checks finds a way in.
+// The types that a call accepts are part of its promise, and so are those that it refuses: if an
+// unchecked argument is accepted, these lines do not compile.
 template <typename T>
 concept CanSet = requires(InferenceManager& manager, InputPort port, T&& value) {
   manager.set_input(port, static_cast<T&&>(value));
@@ -53,15 +53,15 @@ static_assert(kReads<std::vector<float>&> && kReads<const std::vector<float>&>);
 static_assert(kReads<float (&)[3]> && kReads<const std::array<double, 2>&>);
 static_assert(kReads<std::span<const std::int64_t>> && kReads<const Tensor&> &&
               kReads<ConstTensorView>);
-static_assert(CanSet<std::vector<float>>);         // copied before the temporary is gone
-static_assert(!CanBindInput<std::vector<float>>);  // which a binding would outlive
+static_assert(CanSet<std::vector<float>>);         // copied before the temporary is destroyed
+static_assert(!CanBindInput<std::vector<float>>);  // the binding would outlive the memory
 static_assert(kNeverReads<float*> && kNeverReads<const void*> && kNeverReads<std::nullptr_t>);
 static_assert(kNeverReads<std::vector<float>*> && kNeverReads<float (*)[3]>);
 static_assert(kNeverReads<const char (&)[6]> && kNeverReads<const char*> &&
               kNeverReads<std::string&>);
 static_assert(kNeverReads<std::vector<bool>&> && kNeverReads<std::vector<float*>&> &&
               kNeverReads<float (&)[3][4]> && kNeverReads<int> && kNeverReads<float>);
-static_assert(kNeverReads<std::span<const std::byte>>);  // of which type?
+static_assert(kNeverReads<std::span<const std::byte>>);  // the type is unknown
 
 static_assert(kWrites<std::vector<float>&> && kWrites<float (&)[3]> && kWrites<std::span<float>> &&
               kWrites<Tensor&> && kWrites<TensorView>);
@@ -71,7 +71,7 @@ static_assert(kNeverWrites<std::vector<float>>);  // a temporary: the elements w
 static_assert(kNeverWrites<float*> && kNeverWrites<void*> && kNeverWrites<std::nullptr_t> &&
               kNeverWrites<std::vector<float>*> && kNeverWrites<char (&)[6]>);
 
-// A call of the loop cannot be ignored, and its failure not be thrown.
+// The result of a call in the loop cannot be ignored, and its failure is not an exception.
 static_assert(noexcept(std::declval<InferenceManager&>().set_input(InputPort(), {DType{}, {}})));
 static_assert(noexcept(std::declval<InferenceManager&>().touch(InputPort())));
 static_assert(noexcept(std::declval<InferenceManager&>().clear_inputs()));

@@ -19,7 +19,8 @@ bool finite_with(T value, std::size_t at, std::size_t count = 33) {
   return all_finite(dtype_of<T>(), values.data(), values.size() * sizeof(T));
 }
 
-// Wherever it stands: loops that look at several elements at a time have ends of their own.
+// Every position of NaN, because loops that check several elements at a time have separate code for
+// the remaining ones.
 TEST(FiniteTest, FindsOneThatIsNotFiniteAnywhere) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (std::size_t at = 0; at < 33; ++at) {

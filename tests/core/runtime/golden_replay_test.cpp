@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using namespace leapp::testing;
 
-// What the pipeline of add_policy() does in three ticks, traced as the reference computes it.
+// Golden traces of add_policy() for three ticks, as the reference computes them.
 class GoldenReplayTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { find_libraries(); }
@@ -32,7 +32,7 @@ class GoldenReplayTest : public ::testing::Test {
       const float h = reference.h;
       const float action = reference.tick(obs);
       keep(at + "/outputs/post/y", action + (tick == 2 ? off : 0));
-      // A state that nobody saw is left out after the first tick.
+      // A state that was not observed is left out after the first tick.
       if (tick == 0) keep("0/inputs/policy/h_in", h);
       keep(at + "/outputs/policy/h_out", reference.h);
     }
@@ -55,7 +55,8 @@ TEST_F(GoldenReplayTest, b33_NodesAloneAndThePipelineRepeatWhatWasTraced) {
   const Verification verification = manager.verify();
   EXPECT_TRUE(verification.passed()) << to_string(verification);
   EXPECT_EQ(verification.ticks, 3u);
-  EXPECT_EQ(verification.checks.size(), 12u);  // two ports, three ticks, alone and wired
+  EXPECT_EQ(verification.checks.size(), 12u);  // two ports, three ticks, node by node and as a
+                                               // pipeline
   EXPECT_EQ(manager.state(), state);
   EXPECT_THAT(to_string(verification), HasSubstr("ok    post/y: worst error, by its node "));
 }
@@ -85,7 +86,7 @@ TEST_F(GoldenReplayTest, AValueThatIsOffIsNamedWithPortAndTick) {
   leapp_free(robot);
 }
 
-// Inputs alone, and nodes that are all marked as not compared, say nothing of a machine.
+// Inputs alone, and nodes that are all marked as not compared, do not verify a machine.
 TEST_F(GoldenReplayTest, TracesWithoutOutputsDoNotPass) {
   add_policy(test_);
   keep("0/inputs/pre/x", 1);

@@ -1,4 +1,4 @@
-// What a manager watches in each tick: values that are not finite, stale inputs, deadlines, times.
+// Checks of a manager in each tick: values that are not finite, stale inputs, deadlines, times.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 using namespace leapp::testing;
 
 TEST_F(InferenceManagerTest, FiniteGuardRollsTheStateBack) {
-  // y = log(x) in front of the recurrent node: a negative input makes NaN.
+  // Returns y = log(x) in front of the recurrent node: a negative input gives NaN.
   test.node("pre", "log.onnx", {port("x")}, {port("y")})
       .node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
       .wire("pre/y", "policy/x")

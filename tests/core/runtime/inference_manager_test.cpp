@@ -52,7 +52,7 @@ TEST_F(InferenceManagerTest, RealTimeFaceGivesTheSame) {
 }
 
 TEST_F(InferenceManagerTest, NodesRunInOrderOfTheirWires) {
-  // Listed back to front.
+  // Listed in reverse order.
   test.node("second", "affine.onnx", {port("x")}, {port("y")})
       .node("first", "affine.onnx", {port("x")}, {port("y")})
       .wire("first/y", "second/x")
@@ -91,7 +91,8 @@ TEST_F(InferenceManagerTest, FeedbackToManyInputsKeepsThemApart) {
   EXPECT_THAT(floats(manager.run_policy({}).at("policy/y")), Each(6));
 }
 
-// The sum of what `pre` is now and what it was in the tick before, though it has run by then.
+// Returns the sum of the output of `pre` in this tick and in the previous one, although `pre` has
+// already run.
 void add_sum_with_the_tick_before(TestBundle& test) {
   test.node("pre", "affine.onnx", {port("x")}, {port("y")})
       .node("post", "clamp_sum.onnx", {port("a"), port("b")}, {port("y")})

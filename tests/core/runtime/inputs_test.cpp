@@ -1,4 +1,4 @@
-// Inputs of a manager: which there are, what fits, and what is said of one that does not.
+// Inputs of a manager: their list, the values that they accept, and the errors for others.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -70,7 +70,7 @@ TEST_F(InferenceManagerTest, AnInputThatWasSetNeedNotBeGiven) {
   const TensorMap a = {{"sum/a", row({0.25, 0.25, 0.25, 0.25})}};
   EXPECT_THAT(floats(manager.run_policy(a).at("sum/y")), Each(0.75));
   EXPECT_THAT(floats(manager.run_policy(a).at("sum/y")), Each(0.75));
-  // Given once, it must be given again.
+  // An input that was set once must be set again.
   TensorMap both = a;
   both.emplace("sum/b", row({0, 0, 0, 0}));
   EXPECT_THAT(floats(manager.run_policy(both).at("sum/y")), Each(0.25));
@@ -119,7 +119,7 @@ TEST_F(InferenceManagerTest, EveryCallOfTheLoopSaysThatItFailed) {
   EXPECT_THROW(manager.unbind_input(InputPort()), Error);
   EXPECT_THROW(manager.unbind_output(OutputPort()), Error);
   EXPECT_THROW(manager.set_input_value("n", "x", nothing), Error);
-  // A call that failed has changed nothing: no input is set.
+  // A failed call changes nothing: no input is set.
   EXPECT_EQ(manager.tick().failure().code(), Code::kMissingInput);
   EXPECT_TRUE(manager.set_input(x, ones));
   EXPECT_TRUE(manager.tick());
@@ -139,7 +139,7 @@ TEST_F(InferenceManagerTest, EveryCallOfTheLoopSaysThatItFailed) {
 TEST_F(InferenceManagerTest, ElementsComeTypedAndSized) {
   test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
   InferenceManager manager(test.write());
-  InputPort x;  // as a member of a user's class
+  InputPort x;  // as a member of the caller's class
   x = manager.input_port("n/x");
   const OutputPort y = manager.output_port("n/y");
   ASSERT_TRUE(manager.set_input(x, std::vector<float>{1, 2, 3, 4}));

@@ -1,4 +1,4 @@
-// Loading a bundle into a manager: its files, its nodes, and the options given with it.
+// Loading a bundle into a manager: its files, its nodes, and the options.
 #include <gmock/gmock.h>
 
 #include <chrono>

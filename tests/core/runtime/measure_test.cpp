@@ -1,4 +1,4 @@
-// The histogram, the finite guard and the mock input: what a tick uses beside its engines.
+// The histogram, the finite guard and the mock input.
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -52,7 +52,7 @@ TEST_F(MergeTest, OnnxNodesThatFollowEachOtherShareAStep) {
 }
 
 TEST_F(MergeTest, OtherEnginesComeBetween) {
-  // onnx -> jit -> onnx, and an onnx node that is free from the start.
+  // onnx -> jit -> onnx, and an independent onnx node at the start.
   test.node("a", "affine.onnx", {port("x")}, {port("y")})
       .node("b", "affine.pt", {port("x")}, {port("y")})
       .node("c", "affine.onnx", {port("x")}, {port("y")})
@@ -135,7 +135,7 @@ TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
     const PortRef ref = *parse_port_ref(name);
     EXPECT_EQ(merged.value(ref.node, ref.port), separate.value(ref.node, ref.port)) << name;
   }
-  // A loop in real time keeps nothing, so the value cannot be told any more.
+  // A real-time loop keeps no inputs, so the value cannot be computed any more.
   merged.run_policy({{"pre/x", row({9, 9, 9, 9})}});
   EXPECT_THAT(floats(merged.value("pre", "y")), Each(19));
   const Tensor ones = row({1, 1, 1, 1});
@@ -162,7 +162,7 @@ TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
   const TensorMap in = {{"pre/x", row({-0.7f, -0.2f, -0.3f, -0.9f})}};
   for (int tick = 0; tick < 5; ++tick) {
     ASSERT_EQ(read.run_policy(in), plain.run_policy(in));
-    // What the last tick computed, though its state has moved on.
+    // The value of the last tick, although its state has advanced since.
     EXPECT_EQ(floats(read.value("policy", "y")).size(), 4u);
     ASSERT_EQ(read.state(), plain.state());
   }
@@ -196,7 +196,8 @@ TEST_F(MergeTest, TorchScriptNodesMergeToo) {
     ASSERT_EQ(out, separate.run_policy(in));
     ASSERT_EQ(merged.state(), separate.state());
     ASSERT_EQ(merged.value("policy", "x"), separate.value("policy", "x"));
-    ASSERT_EQ(translated.run_policy(in), out);  // sums and products of few numbers round alike
+    ASSERT_EQ(translated.run_policy(in), out);  // sums and products of small numbers, which every
+                                                // order rounds in the same way
     ASSERT_EQ(translated.value("policy", "x"), separate.value("policy", "x"));
   }
 }
@@ -217,7 +218,7 @@ TEST_F(MergeTest, TorchScriptThatWritesItsInputsRunsAlone) {
 #endif
 
 TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
-  // The YAML says 20 for both; the file of one says 17.
+  // The YAML states opset 20 for both, but one file has 17.
   test.node("a", "affine.onnx", {port("x")}, {port("y")})
       .node("b", "affine_opset17.onnx", {port("x")}, {port("y")})
       .wire("a/y", "b/x")
@@ -235,7 +236,7 @@ TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
 }
 
 TEST_F(MergeTest, ValuesOfEqualNameStayApart) {
-  // Both files call their inner value "d", their input "x" and their weights "one" and "two".
+  // Both files name their inner value "d", their input "x" and their weights "one" and "two".
   test.node("a", "affine.onnx", {port("x")}, {port("y")})
       .node("b", "affine.onnx", {port("x")}, {port("y")})
       .wire("a/y", "b/x")

@@ -19,7 +19,8 @@ using testing::port;
 
 constexpr std::size_t kOutputs = 2;
 
-/// Each output is the sum of the inputs, weighted by their places, and a number of its own.
+/// Each output is the weighted sum of the inputs plus a constant. Every weight and constant is
+/// different.
 class SumEngine : public Engine {
  public:
   explicit SumEngine(float number) : number_(number) {}
@@ -86,7 +87,7 @@ Model model(const std::string& name, std::size_t inputs) {
   return model;
 }
 
-/// Two nodes, each of which reads the other's last tick.
+/// Two nodes that each read the other one's output of the previous tick.
 Bundle pair() {
   Bundle bundle;
   bundle.models = {model("a", 1), model("b", 1)};
@@ -105,12 +106,12 @@ TEST(NodeExecutorTest, AWireBringsWhatItsSourcePutOutInTheTickItSays) {
 
   ASSERT_TRUE(nodes.run(0));
   nodes.commit(0);
-  EXPECT_EQ(value_of(nodes.carried({1, 0})), 5);  // a ran, but in this tick
+  EXPECT_EQ(value_of(nodes.carried({1, 0})), 5);  // a has run, but in this tick
   const float given = 4;
   nodes.set_input({1, 0}, view_of(given));
   ASSERT_TRUE(nodes.run(1));
   EXPECT_EQ(value_of(&nodes.result({1, 0})), 2.125F);
-  EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);  // it does not count yet
+  EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);  // so it does not count yet
   nodes.commit(1);
   EXPECT_EQ(value_of(nodes.carried({0, 0})), 2.125F);
 
@@ -126,7 +127,7 @@ TEST(NodeExecutorTest, AForwardWireBringsNothingBeforeItsSourceRan) {
   NodeExecutor nodes(bundle);
   nodes.load(0, sum_engine(1));
   EXPECT_EQ(nodes.carried({1, 0}), nullptr);
-  EXPECT_EQ(nodes.carried({1, 1}), nullptr);  // the caller's
+  EXPECT_EQ(nodes.carried({1, 1}), nullptr);  // supplied by the caller
   EXPECT_EQ(nodes.initial({1, 0}), nullptr);
   ASSERT_TRUE(nodes.run(0));
   nodes.commit(0);
@@ -134,11 +135,11 @@ TEST(NodeExecutorTest, AForwardWireBringsNothingBeforeItsSourceRan) {
   EXPECT_FALSE(nodes.is_loaded(1));
 }
 
-/// A pipeline of which every input is a forward wire, a feedback wire or the caller's.
+/// A random pipeline in which every input is a forward wire, a feedback wire or external.
 Bundle random_pipeline(std::mt19937& random) {
   Bundle bundle;
   const std::size_t count = 1 + random() % 6;
-  std::vector<std::size_t> place(count);  // nodes stand in another order than they run
+  std::vector<std::size_t> place(count);  // the list order differs from the execution order
   for (std::size_t i = 0; i < count; ++i) place[i] = i;
   std::shuffle(place.begin(), place.end(), random);
   for (std::size_t i = 0; i < count; ++i) {
@@ -159,7 +160,7 @@ Bundle random_pipeline(std::mt19937& random) {
   return bundle;
 }
 
-// One meaning of wires: whole ticks on shared memory, and nodes one by one on their own.
+// Wires mean the same for both: whole ticks on shared memory, and single nodes on separate memory.
 TEST(NodeExecutorTest, ComputesWhatASessionComputes) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

@@ -1,4 +1,4 @@
-// Pipelines with a schedule: which nodes run, what the others hand over, and what goes back.
+// Pipelines with a schedule: which nodes run, which values their readers see, and undo.
 #include "runtime/schedule_runner.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,8 @@ class ScheduleRunnerTest : public InferenceManagerTest {
 
   void load(RuntimeOptions options = {}) { manager_.emplace(test.write(), std::move(options)); }
 
-  /// Runs a tick with one number in every element of the input. Returns an output's first element.
+  /// Runs a tick with one number in every element of the input. Returns the first element of an
+  /// output.
   float tick(const std::string& input, float value, const std::string& output) {
     return floats(manager_->run_policy({{input, all(value)}}).at(output))[0];
   }
@@ -129,7 +130,7 @@ TEST_F(ScheduleRunnerTest, ARepeatedNodeReadsItsOwnRunBefore) {
   load();
   EXPECT_EQ(tick("step/x", 1, "step/y"), 15);  // 3, 7, 15
   EXPECT_EQ(tick("step/x", 0, "step/y"), 7);
-  EXPECT_EQ(floats(manager_->value("step", "x"))[0], 0);  // what was given, not what was carried
+  EXPECT_EQ(floats(manager_->value("step", "x"))[0], 0);  // set, not carried
 }
 
 TEST_F(ScheduleRunnerTest, TheRunsAreCounted) {
@@ -293,7 +294,7 @@ TEST_F(ScheduleRunnerTest, AnOutputInTheCallersMemoryIsACopyOfWhatIsHeld) {
   for (int i = 0; i < 4; ++i) {
     manager_->tick().value();
     EXPECT_EQ(memory[0], 3);
-    memory[0] = -100;  // the caller's to use
+    memory[0] = -100;  // this memory stays the caller's
   }
   EXPECT_EQ(floats(manager_->value("tracker", "y"))[0], 3 + 1.5f + 0.75f + 0.375f);
 }

@@ -1,4 +1,4 @@
-// The state of a manager: its initial values, set by hand, saved and put back.
+// The state of a manager: initial values, setting, saving and restoring it.
 #include <gmock/gmock.h>
 
 #include "leapp/inference_manager.h"
@@ -35,7 +35,7 @@ TEST_F(InferenceManagerTest, TheStateIsResetAlone) {
   EXPECT_EQ(tick(), 5);
   EXPECT_NE(tick(), 5);
   manager.reset_state().value();
-  EXPECT_EQ(tick(), 5);  // with the input as it was
+  EXPECT_EQ(tick(), 5);  // with the same input as before
   const InferenceManager moved = std::move(manager);
   EXPECT_EQ(manager.reset_state().failure().code(), Code::kUsage);
 }
@@ -47,7 +47,7 @@ TEST_F(InferenceManagerTest, SetInputValueOverridesTheStateOnce) {
   manager.set_input_value("policy", "h_in", row({8, 4, 2, 0}).view());
   manager.run_policy(obs);
   EXPECT_THAT(floats(manager.state().at("policy/h_in")), ElementsAre(4, 2, 1, 0));
-  // The name as annotated serves too.
+  // The annotated name works too.
   manager.set_input_value("policy", "h", row({2, 2, 2, 2}).view());
   manager.run_policy(obs);
   EXPECT_THAT(floats(manager.state().at("policy/h_in")), Each(1));
@@ -76,11 +76,11 @@ TEST_F(InferenceManagerTest, UndoTakesTheLastTickBack) {
   const TensorMap first = manager.run_policy(obs);
   manager.undo_tick().value();
   EXPECT_EQ(manager.state(), saved);
-  manager.undo_tick().value();  // taken back already
+  manager.undo_tick().value();  // already undone
   EXPECT_EQ(manager.state(), saved);
   EXPECT_EQ(manager.run_policy(obs), first);
   manager.set_state(saved);
-  manager.undo_tick().value();  // a state was set since
+  manager.undo_tick().value();  // the state was set since
   EXPECT_EQ(manager.state(), saved);
 }
 
@@ -136,7 +136,7 @@ TEST_F(InferenceManagerTest, PrepareLeavesNoTrace) {
     manager.prepare(ticks);
     EXPECT_EQ(manager.state(), before);
   }
-  const Result<void> result = manager.tick();  // its mock input must not count as input
+  const Result<void> result = manager.tick();  // its mock input must not count as a set input
   EXPECT_THAT(result.failure().message(),
               ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP604]")));
 }

@@ -1,4 +1,4 @@
-// Shared by the runtime's tests: where the small model files and the libraries are.
+// Helpers for the runtime's tests: paths of the small model files and of the libraries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@
 
 namespace leapp::testing {
 
-/// A file of tests/data/models.
+/// Returns the path of a file in tests/data/models.
 inline std::filesystem::path model_file(const std::string& name) {
   return std::filesystem::path(LEAPP_TEST_DATA) / "models" / name;
 }
 
-/// Points the runtime at the libraries of the source tree, unless the environment has its own.
+/// Points the runtime at the libraries of the source tree, unless the environment names others.
 inline void find_libraries() {
 #ifdef LEAPP_TEST_LIBRARIES
   setenv("LEAPP_ENGINE_PATH", LEAPP_TEST_LIBRARIES, 0);
@@ -33,7 +33,7 @@ inline void find_libraries() {
   }
 }
 
-/// Numbers that know how to be a view of shape [1, n].
+/// Numbers that convert to a view of shape [1, n].
 struct Row {
   std::vector<float> values;
 
@@ -42,12 +42,12 @@ struct Row {
   }
 };
 
-/// A float32 port.
+/// Returns a float32 port.
 inline Port port(const std::string& name, const Shape& shape = {1, 4}) {
   return Port{.name = name, .dtype = DType::kFloat32, .shape = shape};
 }
 
-/// What `call` throws, as text; fails the test when it throws nothing.
+/// Returns the text of the exception that `call` throws. The test fails if it throws none.
 template <typename Call>
 std::string message_of(const Call& call) {
   try {

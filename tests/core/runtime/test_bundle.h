@@ -1,4 +1,4 @@
-// Builds bundles out of the small model files, in a folder that goes away with the object.
+// Builds bundles from the small model files, in a directory that is removed with the object.
 #pragma once
 
 #include <unistd.h>
@@ -30,7 +30,7 @@ class TestBundle {
   TestBundle(const TestBundle&) = delete;
   TestBundle& operator=(const TestBundle&) = delete;
 
-  /// A node that runs a file of tests/data/models; without a file it has no model.
+  /// Adds a node that runs a file of tests/data/models; without a file it has no model.
   TestBundle& node(const std::string& name, const std::string& file, std::vector<Port> inputs,
                    std::vector<Port> outputs) {
     Model model;
@@ -64,7 +64,7 @@ class TestBundle {
   Bundle& bundle() { return bundle_; }
   const std::filesystem::path& folder() const { return folder_; }
 
-  /// Writes the YAML and returns its path. Where one initial value was given, the others are zeros.
+  /// Writes the YAML and returns its path. If some initial values are given, all others are zeros.
   std::filesystem::path write() {
     if (!initial_.empty()) {
       for (const Wire& wire : bundle_.pipeline.feedback_flow) {
@@ -128,7 +128,7 @@ inline Tensor row(std::initializer_list<float> values) {
   return Tensor({1, 4}, values);
 }
 
-/// Adds what a recurrent policy with its last action fed back looks like:
+/// Adds a recurrent policy whose last action is fed back:
 ///   pre: f = 2 obs + 1;  policy: y = f + h, h' = y / 2;  post: action = clip(y + last, -1, 1)
 /// All three are ONNX.
 inline void add_policy(TestBundle& bundle) {
@@ -143,7 +143,7 @@ inline void add_policy(TestBundle& bundle) {
       .output("post/y");
 }
 
-/// The same sums in plain C++: one element, any number of ticks.
+/// Computes the same in plain C++: one element, any number of ticks.
 struct PolicyReference {
   float h = 0;
   float last = 0;
@@ -164,7 +164,7 @@ inline std::vector<float> floats(const TensorView& view) {
   return floats(Tensor(view));
 }
 
-/// For tests of InferenceManager, one noun in each file: a bundle to fill, and the engines found.
+/// Base of the tests of InferenceManager: a bundle to fill, and the engines' libraries.
 class InferenceManagerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { find_libraries(); }

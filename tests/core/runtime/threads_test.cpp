@@ -1,4 +1,4 @@
-// Threads: one manager is for one at a time, and distinct managers know nothing of each other.
+// Threads: one manager serves one thread at a time, and managers are independent of each other.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using namespace leapp::testing;
 
-// An engine that lets a test look into the middle of a tick.
+// An engine that lets a test interrupt a tick in the middle.
 class SlowEngine final : public Engine {
  public:
   class Run final : public Binding {
@@ -69,7 +69,7 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   const Result<void> result = manager.tick();
   EXPECT_THAT(result.failure().message(), ::testing::EndsWith("[LP609]"));
   EXPECT_THAT(message_of([&] { manager.reset(); }), HasSubstr("two threads use this"));
-  // Each call of the loop says so itself: none is left out to fail later.
+  // Each call of the loop reports its own failure; none is postponed to a later call.
   EXPECT_EQ(manager.set_input(x, row({9, 9, 9, 9})).failure().code(), Code::kTwoThreads);
   EXPECT_EQ(manager.touch(x).failure().code(), Code::kTwoThreads);
   EXPECT_EQ(manager.clear_inputs().failure().code(), Code::kTwoThreads);
@@ -81,7 +81,7 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   EXPECT_TRUE(manager.tick());
 }
 
-// y = 2 x, slowly enough for another thread to come in between.
+// Computes y = 2 x, slowly enough that another thread can call in between.
 class DoublingEngine final : public Engine {
  public:
   class Run final : public Binding {
@@ -110,7 +110,7 @@ class DoublingEngine final : public Engine {
   }
 };
 
-// Under ThreadSanitizer this also shows that no two calls touch the values at once.
+// Under ThreadSanitizer this also shows that no two calls access the values at the same time.
 TEST_F(InferenceManagerTest, CallsOfTwoThreadsGiveRightResultsOrAnError) {
   test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
   RuntimeOptions options;

@@ -61,7 +61,7 @@ Event read_event(protozero::pbf_reader in, const std::map<std::uint64_t, std::st
   return event;
 }
 
-// The number and the text of a message that has both, under these tags.
+// Returns the number and the text of a message that has both, under these tags.
 std::pair<std::uint64_t, std::string> read_named(protozero::pbf_reader in) {
   std::pair<std::uint64_t, std::string> found;
   while (in.next()) {
@@ -149,7 +149,7 @@ TEST_F(TimelineTest, AFullDiskIsSaidAtTheStart) {
 
 TEST_F(TimelineTest, ADiskThatFillsUpIsLoggedCountedAndReturned) {
   std::string log;
-  std::atomic<bool> is_reported = false;  // a full ring drops ticks too, and reports nothing
+  std::atomic<bool> is_reported = false;  // a full ring also drops ticks, without a report
   const LogSink former = set_log_sink(
       [&](LogLevel, std::string_view line) {
         log += line;
@@ -174,7 +174,7 @@ TEST_F(TimelineTest, ADiskThatFillsUpIsLoggedCountedAndReturned) {
   ASSERT_FALSE(finished);
   EXPECT_EQ(finished.failure().code(), Code::kTimeline);
   EXPECT_THAT(log, ::testing::HasSubstr("the timeline stopped early: File too large"));
-  EXPECT_NO_THROW(read_trace(file_));  // of what was written whole
+  EXPECT_NO_THROW(read_trace(file_));  // only complete records
 }
 
 TEST_F(TimelineTest, CountsWhatTicksTookAndMissed) {
@@ -194,7 +194,7 @@ TEST_F(TimelineTest, CountsWhatTicksTookAndMissed) {
     times[trace.tracks.at(event.track)].push_back(event.time);
   }
   EXPECT_EQ(counters["tick took"], (std::vector<std::int64_t>{7'000, 9'000}));
-  EXPECT_EQ(times["tick took"], (std::vector<std::uint64_t>{0, 10'000}));  // when they began
+  EXPECT_EQ(times["tick took"], (std::vector<std::uint64_t>{0, 10'000}));  // start times
   EXPECT_EQ(counters["deadlines missed"], (std::vector<std::int64_t>{1}));
 }
 
@@ -203,12 +203,12 @@ TEST_F(TimelineTest, WhatTheRingHasNoRoomForIsCounted) {
   int ticks = 200;
   {
     Timeline timeline(file_, "walker", std::vector<std::string>(steps, "s"));
-    for (int tick = 0; tick < ticks; ++tick) {  // more than the ring holds
+    for (int tick = 0; tick < ticks; ++tick) {  // more ticks than the ring holds
       timeline.steps_begin(at(tick));
       for (std::size_t i = 0; i < steps; ++i) timeline.step_ended(at(tick));
       timeline.tick_ended(at(tick), at(tick), Timeline::Outcome::kDone);
     }
-    // The first tick that finds room again says how many did not.
+    // The first tick for which there is room again states how many were dropped.
     for (std::uint64_t dropped = 0; dropped != timeline.dropped(); ++ticks) {
       dropped = timeline.dropped();
       timeline.tick_ended(at(ticks), at(ticks + 1), Timeline::Outcome::kDone);

@@ -1,7 +1,7 @@
 """Writes the small model files that the runtime's tests run.
 
-The files lie beside this script and are committed, so that the C++ tests need neither torch nor
-onnx. Run it again after a change here: python tests/data/models/make_models.py
+The files are in the directory of this script and are committed, so the C++ tests need neither
+torch nor onnx. Run it again after a change here: python tests/data/models/make_models.py
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OPSET = 20
 
 
 def value(name: str, shape: list[int | str], dtype: int = FLOAT) -> onnx.ValueInfoProto:
-    """One input or output of a graph."""
+    """Return one input or output of a graph."""
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
 def constant(name: str, *numbers: float) -> onnx.TensorProto:
-    """A float initializer: a scalar for one number, else a vector."""
+    """Return a float initializer: a scalar for one number, otherwise a vector."""
     return helper.make_tensor(name, FLOAT, [] if len(numbers) == 1 else [len(numbers)], numbers)
 
 
@@ -36,7 +36,7 @@ def save(
     constants: list[onnx.TensorProto] = [],  # noqa: B006
     opset: int = OPSET,
 ) -> None:
-    """Writes {name}.onnx."""
+    """Write {name}.onnx."""
     graph = helper.make_graph(nodes, name, inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     model.producer_name = ""
@@ -45,7 +45,7 @@ def save(
 
 
 def onnx_models() -> None:
-    """The ONNX files."""
+    """Write the ONNX files."""
     node = helper.make_node
     x, y = value("x", [1, 4]), value("y", [1, 4])
     # y = 2 x + 1
@@ -125,7 +125,7 @@ class Affine(torch.nn.Module):
 
 
 class Recurrent(torch.nn.Module):
-    """The same as recurrent.onnx; one name may serve an input and an output here."""
+    """The same as recurrent.onnx; here an input and an output may share a name."""
 
     def forward(self, x: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         y = x + h
@@ -147,7 +147,7 @@ class ReturnsList(torch.nn.Module):
 
 
 class WrongShape(torch.nn.Module):
-    """Returns fewer numbers than are declared."""
+    """Returns fewer numbers than declared."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x[:, :2]
@@ -161,7 +161,7 @@ class Raises(torch.nn.Module):
 
 
 def torch_models() -> None:
-    """The TorchScript files."""
+    """Write the TorchScript files."""
     for name, module in {
         "affine": Affine(),
         "recurrent": Recurrent(),
@@ -176,7 +176,7 @@ def torch_models() -> None:
 
 
 def strip_debug_files(path: Path) -> None:
-    """Leaves out where on this machine the source lay."""
+    """Remove the path of the source on this machine."""
     with zipfile.ZipFile(path) as archive:
         entries = [
             (item, archive.read(item))

@@ -1,4 +1,4 @@
-// The bounds that kernels/exponential.h states, over floats of every size.
+// The error bounds stated in kernels/exponential.h, for floats of every magnitude.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace kernels {
 
 namespace {
 
-// How far `found` is from the exact value, in units of the last place of the float next to it.
+// Returns the error of `found` in units of the last place of the nearest float.
 double units_off(float found, double exact) {
   int exponent = 0;
   std::frexp(exact, &exponent);
@@ -23,7 +23,7 @@ double units_off(float found, double exact) {
 
 template <typename Function, typename Exact>
 double worst(Function function, Exact exact) {
-  constexpr std::uint64_t kStep = 10007;  // prime: all exponents, all kinds of mantissas
+  constexpr std::uint64_t kStep = 10007;  // prime: covers all exponents and many mantissas
   double worst = 0;
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += kStep) {
     const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));

@@ -1,4 +1,4 @@
-// Packed linear layers of many sizes against the sum of products in double.
+// Packed linear layers of many sizes, compared with sums of products in double.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -31,7 +31,7 @@ void check(bool with_bias) {
   const auto weight = numbers(kOut * kIn, 1);
   const auto bias = numbers(kOut, 2);
   const auto x = numbers(kRows * kIn, 3);
-  std::vector<float> y(kRows * kOut + 1, 7.0F);  // the last one is not its own
+  std::vector<float> y(kRows * kOut + 1, 7.0F);  // the last one belongs to the next row
   const auto layer = std::make_unique<kernels::Linear<float, kOut, kIn>>();
   layer->prepare(weight.data(), with_bias ? bias.data() : nullptr);
   layer->template run<kRows>(x.data(), y.data(), [](float value) { return 2.0F * value; });
@@ -48,7 +48,7 @@ void check(bool with_bias) {
   EXPECT_EQ(y.back(), 7.0F);
 }
 
-// Weights of few bits: the same sums of products of what they say.
+// Weights with few bits: compared with the sums of products of their decoded values.
 template <std::ptrdiff_t kRows, std::ptrdiff_t kOut, std::ptrdiff_t kIn, typename W>
 void check_small() {
   std::vector<W> weight(kOut * kIn);

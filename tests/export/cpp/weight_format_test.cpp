@@ -31,7 +31,7 @@ TEST(WeightFormat, HasThreeNames) {
 }
 
 TEST(WeightFormat, BFloat16IsTheNearestOne) {
-  const float tie = 1.00390625F;  // between 1 and 1.0078125: to even
+  const float tie = 1.00390625F;  // between 1 and 1.0078125: rounds to even
   const std::vector<float> given = {1.0F,    -2.5F, tie,
                                     3.0e38F, 0.1F,  std::numeric_limits<float>::quiet_NaN()};
   const ir::Blob blob = to_bfloat16(blob_of(given, {6}));

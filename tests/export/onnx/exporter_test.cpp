@@ -151,7 +151,7 @@ TEST_F(Exporter, MergesTranspositionsAndReshapes) {
 }
 
 TEST_F(Exporter, AShiftedHistoryNeverCopiesTheWholeBuffer) {
-  // h[:, :-1] = h[:, 1:]; h[:, -1] = x, as it reaches the graph.
+  // h[:, :-1] = h[:, 1:]; h[:, -1] = x, in the form that the graph has.
   const auto h = of_.input("h", {1, 5, 16});
   const auto x = of_.input("x", {1, 16});
   const std::int64_t one = 1;

@@ -1,4 +1,4 @@
-// Small IR graphs for tests, built call by call as a recording would.
+// Small IR graphs for tests, built call by call.
 #pragma once
 
 #include <initializer_list>
@@ -57,7 +57,7 @@ inline ir::Argument ref(ir::ValueId id) {
   return ir::ValueRef{id};
 }
 
-/// The operator types of a graph's nodes, in order.
+/// Returns the operator types of a graph's nodes, in order.
 inline std::vector<std::string> op_types(const onnx::Graph& graph) {
   std::vector<std::string> types;
   for (const onnx::Node& node : graph.nodes) types.push_back(node.op_type);

@@ -15,7 +15,7 @@ class Layout : public ::testing::Test {
     return builder_.input("w" + std::to_string(builder_.value_count()),
                           {DType::kFloat32, {rows, columns}});
   }
-  /// How many reshapes lead from the inputs to the value.
+  /// Counts the reshapes between the inputs and the value.
   int reshapes_to(Value value) const {
     const BuiltNode* node = builder_.producer(value);
     if (node == nullptr) return 0;
@@ -34,7 +34,7 @@ TEST_F(Layout, LayersInARowStayMatrices) {
   const Value hidden = relu(linear(x_, weight(5, 4), Value()));
   const Value y = linear(hidden, weight(6, 5), Value());
   EXPECT_EQ(y.shape(), (Shape{2, 3, 6}));
-  EXPECT_EQ(reshapes_to(y), 2);  // one before the first layer, one behind the last
+  EXPECT_EQ(reshapes_to(y), 2);  // one before the first layer, one after the last
 }
 
 TEST_F(Layout, AResidualSumIsDoneOnRows) {

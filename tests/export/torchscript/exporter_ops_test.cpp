@@ -13,7 +13,7 @@ namespace {
 using ir::Argument;
 using ir::ValueRef;
 
-// A graph of one operator, which takes the tensors first.
+// Returns a graph of one operator whose first arguments are the tensors.
 ir::Graph graph_of(const char* name, const std::vector<at::Tensor>& tensors,
                    const std::vector<Argument>& rest, const at::Tensor& result) {
   ir::Graph graph;
@@ -78,7 +78,7 @@ TEST(ExporterOps, ComputeTheSameByKnownOperators) {
        {diagonal},
        {sizes, zero, zero, one},
        at::diagonal_backward(diagonal, {3, 4}, 0, 0, 1)},
-      {"aten::unfold_backward",  // windows that overlap add up
+      {"aten::unfold_backward",  // overlapping windows are added up
        {windows},
        {sizes, one, two, one},
        at::unfold_backward(windows, {3, 4}, 1, 2, 1)},

@@ -14,7 +14,7 @@
 namespace leapp::torchscript {
 namespace {
 
-// A device that is full takes a few bytes into its buffer and refuses the rest.
+// A full device: it accepts a few bytes into its buffer and refuses the rest.
 TEST(TorchScript, AFullDiskIsAnError) {
   ir::Graph graph;
   const ir::TensorType type{DType::kFloat32, {3}, "cpu"};

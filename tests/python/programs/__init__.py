@@ -1,6 +1,6 @@
 """Realistic policy programs: each is run eagerly and as an exported bundle, tick by tick.
 
-A program is a class with ``sense`` (what the robot measures this tick) and ``step`` (annotated
+A program is a class with ``sense`` (the measurements of this tick) and ``step`` (annotated
 policy code, from ``node/port`` inputs to ``node/port`` outputs). Building one twice from the same
 seed must give two equal ones.
 """
@@ -19,27 +19,27 @@ Ports = dict[str, torch.Tensor]
 
 
 class Policy(abc.ABC):
-    """One program; ``backend`` is what its nodes export with."""
+    """One program; ``backend`` is the export_with of its nodes."""
 
     def __init__(self, backend: str = "jit") -> None:
         self.backend = backend
         self.build()
 
     def build(self) -> None:  # noqa: B027
-        """Makes weights and memory; the random generator is seeded by the caller."""
+        """Create weights and memory. The caller has seeded the random generator."""
 
     @abc.abstractmethod
     def sense(self, rng: torch.Generator) -> Ports:
-        """Fresh inputs."""
+        """Return new inputs."""
 
     @abc.abstractmethod
     def step(self, inputs: Ports) -> Ports:
-        """One tick."""
+        """Run one tick."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A registered policy and how to run it."""
+    """A registered policy, and how to run it."""
 
     name: str
     make: Callable[[str], Policy]
@@ -62,17 +62,17 @@ def _register(table: dict[str, Program], cls: type[Policy], **fields: object) ->
 
 
 def program(**fields: object) -> Callable[[type[Policy]], type[Policy]]:
-    """Registers a program that must come out right."""
+    """Register a program that must be exported correctly."""
     return lambda cls: _register(PROGRAMS, cls, **fields)
 
 
 def trap(**fields: object) -> Callable[[type[Policy]], type[Policy]]:
-    """Registers a program no trace can follow: it must be refused, warned about, or right."""
+    """Register a program that no trace can represent: refused, warned about, or right."""
     return lambda cls: _register(TRAPS, cls, **fields)
 
 
 def normal(rng: torch.Generator, *shape: int, scale: float = 1.0) -> torch.Tensor:
-    """A normal draw from the program's own generator."""
+    """Draw normal numbers from the program's own generator."""
     return torch.randn(*shape, generator=rng) * scale
 
 

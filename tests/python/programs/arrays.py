@@ -1,4 +1,4 @@
-"""State that is kept in NumPy arrays and numbers."""
+"""State in NumPy arrays and NumPy numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .helpers import FourNumbers, actor
 
 
 class ArrayPolicy(Policy):
-    """A node that takes four numbers and computes with NumPy."""
+    """A node that computes with four numbers in NumPy."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"filter/x": normal(rng, 4)}
@@ -28,7 +28,7 @@ class ArrayPolicy(Policy):
 
     @abc.abstractmethod
     def compute(self, x: np.ndarray) -> np.ndarray | torch.Tensor:
-        """What the node computes."""
+        """Compute the node's result."""
 
 
 def zeros(*shape: int) -> np.ndarray:
@@ -37,7 +37,7 @@ def zeros(*shape: int) -> np.ndarray:
 
 @program()
 class KalmanFilter(ArrayPolicy):
-    """A constant matrix times a state, before either meets an input."""
+    """A constant matrix times a state, before either is combined with an input."""
 
     def build(self) -> None:
         self.model = np.eye(4, dtype=np.float32) + np.eye(4, k=1, dtype=np.float32) * 0.1
@@ -51,7 +51,7 @@ class KalmanFilter(ArrayPolicy):
 
 @program()
 class ShiftedRows(ArrayPolicy):
-    """A history that is moved up within its own memory, with and without a copy."""
+    """A history that is shifted within its own memory, with and without a copy."""
 
     def build(self) -> None:
         self.rows, self.others = zeros(3, 4), zeros(3, 4)
@@ -66,7 +66,7 @@ class ShiftedRows(ArrayPolicy):
 
 @program()
 class CopiedRow(ArrayPolicy):
-    """The row of the last tick, copied before it is written."""
+    """The row of the last tick, copied before it is overwritten."""
 
     def build(self) -> None:
         self.rows = zeros(3, 4)
@@ -79,7 +79,7 @@ class CopiedRow(ArrayPolicy):
 
 @program()
 class ArrayQueue(ArrayPolicy):
-    """A list and a deque of arrays, put together by several functions."""
+    """A list and a deque of arrays, joined by several functions."""
 
     def build(self) -> None:
         self.list = [zeros() for _ in range(3)]
@@ -119,7 +119,7 @@ class CopyTo(ArrayPolicy):
 
 @program()
 class NumbersAsState(ArrayPolicy):
-    """Numbers of NumPy's that are replaced every tick, beside one that is not."""
+    """NumPy numbers that are replaced in every tick, and one that is not."""
 
     def build(self) -> None:
         self.mean, self.last, self.gain = np.float32(0), np.float32(1), np.float32(2)
@@ -134,7 +134,7 @@ class NumbersAsState(ArrayPolicy):
 
 @program()
 class ArrayOfTensor(ArrayPolicy):
-    """A tensor and its arrays, each written in place of the other."""
+    """A tensor and its arrays; each is written in place through the other."""
 
     def build(self) -> None:
         self.a, self.b = torch.zeros(4), torch.zeros(4)
@@ -149,7 +149,7 @@ class ArrayOfTensor(ArrayPolicy):
 
 @program()
 class MadeInTheFirstTick(ArrayPolicy):
-    """State that the first tick makes."""
+    """State that the first tick creates."""
 
     def build(self) -> None:
         self.state: np.ndarray | None = None
@@ -163,7 +163,7 @@ class MadeInTheFirstTick(ArrayPolicy):
 
 @program()
 class DelayReadTwice(ArrayPolicy):
-    """Two ticks of delay, each of them read in two places."""
+    """A delay of two ticks, each read in two places."""
 
     def build(self) -> None:
         self.last, self.one_before = torch.zeros(4), torch.ones(4)
@@ -177,7 +177,7 @@ class DelayReadTwice(ArrayPolicy):
 
 @program()
 class SeededDraws(ArrayPolicy):
-    """A constant that a seeded generator fills in C."""
+    """A constant that a seeded generator fills in C code."""
 
     def compute(self, x: np.ndarray) -> np.ndarray:
         offsets = np.random.default_rng(3).standard_normal(4)
@@ -198,7 +198,7 @@ class FunctionOfElements(ArrayPolicy):
 
 @program(traced=2)
 class NumpyRing(FourNumbers):
-    """A NumPy buffer of the object's own, written in place inside the node."""
+    """A NumPy buffer of the object, written in place inside the node."""
 
     def build(self) -> None:
         self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
@@ -212,7 +212,7 @@ class NumpyRing(FourNumbers):
 
 @program(traced=2)
 class NumpyFeedback(FourNumbers):
-    """The last action comes back through a NumPy buffer."""
+    """The last action is fed back through a NumPy buffer."""
 
     def build(self) -> None:
         self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)

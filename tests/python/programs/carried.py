@@ -1,4 +1,4 @@
-"""State that nobody declares: attributes and containers that the policy replaces every tick."""
+"""Undeclared state: attributes and containers that the policy replaces in each tick."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PidAttributes(FourNumbers):
 
 @program(traced=2)
 class UsedBeforeReplaced(FourNumbers):
-    """What replaces the state reaches no output of the same tick."""
+    """The new value of the state reaches no output of the same tick."""
 
     def build(self) -> None:
         self.trace = torch.zeros(1, 4)
@@ -43,7 +43,7 @@ class UsedBeforeReplaced(FourNumbers):
 
 @program(traced=2)
 class LazyGruState(FourNumbers):
-    """The hidden state is None at first, so that nn.GRU begins with zeros of its own."""
+    """The hidden state is None at first, so nn.GRU starts with zeros."""
 
     def build(self) -> None:
         self.gru, self.head = nn.GRU(4, 6), nn.Linear(6, 2)
@@ -57,7 +57,7 @@ class LazyGruState(FourNumbers):
 
 @program(traced=2)
 class SharedZeros(FourNumbers):
-    """Both parts of an LSTM's state begin with one tensor."""
+    """Both parts of an LSTM's state start with one tensor."""
 
     def build(self) -> None:
         self.cell, self.head = nn.LSTMCell(4, 6), nn.Linear(6, 2)
@@ -79,7 +79,7 @@ class _Memory(NamedTuple):
 
 @program(traced=4)
 class NamedTupleState(FourNumbers):
-    """Two filters in a tuple that is made anew."""
+    """Two filters in a tuple that is created again in each tick."""
 
     def build(self) -> None:
         self.memory = _Memory(torch.zeros(1, 4), torch.ones(1, 4))
@@ -92,7 +92,7 @@ class NamedTupleState(FourNumbers):
 
 @program(traced=2)
 class DequeOfObservations(FourNumbers):
-    """A queue of the last observations, filled with tensors of their own."""
+    """A queue of the last observations, filled with a different tensor in each place."""
 
     def build(self) -> None:
         self.queue = collections.deque([torch.zeros(1, 4) for _ in range(3)], maxlen=3)
@@ -106,7 +106,7 @@ class DequeOfObservations(FourNumbers):
 
 @program(traced=3)
 class ListOfOneTensor(FourNumbers):
-    """The same, all of it one tensor at first."""
+    """The same queue, with one tensor in every place at first."""
 
     def build(self) -> None:
         self.past = [torch.zeros(1, 4)] * 3
@@ -137,7 +137,7 @@ class ActionKeptAfterTheNode(FourNumbers):
 
 @program(traced=2)
 class LaterNodesAction(Policy):
-    """One node reads what another, later one put out in the tick before."""
+    """One node reads the output of a later node from the previous tick."""
 
     def build(self) -> None:
         self.last, self.net = torch.zeros(1, 2), actor(6, 2)
@@ -171,7 +171,7 @@ class ResetInTheFirstTick(FourNumbers):
 
 @program(traced=3)
 class BiquadFilter(FourNumbers):
-    """Four delays that begin with one tensor."""
+    """Four delays that start with one tensor."""
 
     def build(self) -> None:
         self.x1 = self.x2 = self.y1 = self.y2 = torch.zeros(1, 4)
@@ -197,7 +197,7 @@ class RingByOwnIndex(FourNumbers):
 
 @program(traced=2)
 class ChunkByCounter(FourNumbers):
-    """A chunk of actions, made anew every fourth tick and read by a counter."""
+    """A chunk of actions, computed in every fourth tick and read by a counter."""
 
     def build(self) -> None:
         self.chunk, self.tick, self.head = torch.zeros(4, 2), torch.tensor(0), actor(4, 8)
@@ -224,7 +224,7 @@ class ResetInPlaceThenReplaced(FourNumbers):
 
 @program(traced=2)
 class DoubleBuffer(FourNumbers):
-    """Two buffers that change places every tick."""
+    """Two buffers that are swapped in each tick."""
 
     def build(self) -> None:
         self.front, self.back = torch.zeros(1, 4), torch.zeros(1, 4)
@@ -237,7 +237,7 @@ class DoubleBuffer(FourNumbers):
 
 @program(traced=2)
 class ScratchMadeOutside(Policy):
-    """Memory that is made before the node opens, anew in every tick, and written inside."""
+    """Memory that is created before the node opens, in every tick, and written inside the node."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"node/obs": normal(rng, 1, 4)}
@@ -255,7 +255,7 @@ class ScratchMadeOutside(Policy):
 
 @program(traced=3)
 class DelayOfTwo(FourNumbers):
-    """What a tick keeps is read in the second one after it."""
+    """A value of one tick that is read two ticks later."""
 
     def build(self) -> None:
         self.older, self.old = torch.zeros(1, 4), torch.zeros(1, 4)
@@ -268,7 +268,9 @@ class DelayOfTwo(FourNumbers):
 
 @program(traced=5)
 class LatencyQueue(FourNumbers):
-    """Actions come out of a queue three ticks after they went in; it begins with various ones."""
+    """Actions leave a queue three ticks after they entered; the queue starts with different
+    tensors.
+    """
 
     def build(self) -> None:
         self.head = actor(4, 2)
@@ -281,7 +283,7 @@ class LatencyQueue(FourNumbers):
 
 @program(traced=3)
 class OneFlagThenAnother(FourNumbers):
-    """A flag that is one tensor in the first tick and another one of the same value after it."""
+    """A flag that is one tensor in the first tick, and another with the same value afterwards."""
 
     def build(self) -> None:
         self.h, self.fixed = torch.zeros(1, 4), torch.zeros(1, 1, dtype=torch.bool)
@@ -294,7 +296,7 @@ class OneFlagThenAnother(FourNumbers):
 
 
 class _TouchedBetween(Policy):
-    """State that the node replaces, and the program then writes to."""
+    """State that the node replaces and the program then overwrites."""
 
     def build(self) -> None:
         self.h = torch.zeros(1, 4)
@@ -331,7 +333,7 @@ class ScaledAfterTheNode(_TouchedBetween):
 
 @program(traced=3)
 class ResetOfNone(_TouchedBetween):
-    """Episodes that ended are set anew after each tick; none has."""
+    """Finished episodes are reset after each tick; none has finished."""
 
     def put_out(self) -> torch.Tensor:
         return self.h * 2

@@ -1,4 +1,4 @@
-"""Values that reach a node ticks after they were computed."""
+"""Values that reach a node some ticks after they were computed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .helpers import actor
 
 @program()
 class DelayedWire(Policy):
-    """A value crosses to the next node through clone, detach and a buffer."""
+    """A value that reaches the next node through clone, detach and a buffer."""
 
     def build(self) -> None:
         self.slot = torch.zeros(1, 4)
@@ -93,7 +93,7 @@ class ActionHistory(Policy):
 
 @program(traced=4)
 class LateSensor(Policy):
-    """The filter runs first, but the policy takes what it put out one and two ticks ago."""
+    """The filter runs first, but the policy reads its outputs of one and two ticks ago."""
 
     def build(self) -> None:
         self.filter, self.policy = actor(5, 3), actor(3 + 3 + 3, 2)

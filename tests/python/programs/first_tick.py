@@ -1,4 +1,4 @@
-"""Programs whose first tick is of its own kind, and state that reaches outputs by itself."""
+"""Programs whose first tick is different, and state that reaches outputs without an input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .helpers import FourNumbers, actor
 
 @program()
 class FilterThatBeginsWithTheFirst(FourNumbers):
-    """A low-pass filter whose state is the first observation, in front of a network."""
+    """A low-pass filter whose state starts as the first observation, in front of a network."""
 
     def build(self) -> None:
         self.net, self.smooth = actor(4, 4), None
@@ -26,7 +26,7 @@ class FilterThatBeginsWithTheFirst(FourNumbers):
 
 @program()
 class FilterInFrontOfANumber(FourNumbers):
-    """Its operators are also that of the first tick, which has only the scale."""
+    """The operator of the first tick, which only scales, also occurs in later ticks."""
 
     def build(self) -> None:
         self.smooth: torch.Tensor | None = None
@@ -38,7 +38,7 @@ class FilterInFrontOfANumber(FourNumbers):
 
 @program()
 class NetworkInFrontOfAnother(FourNumbers):
-    """One layer is run from the second tick on, before the one that is always run."""
+    """From the second tick on, one layer runs before the layer that always runs."""
 
     def build(self) -> None:
         self.inner, self.outer = torch.randn(4, 4), torch.randn(4, 4)
@@ -51,7 +51,7 @@ class NetworkInFrontOfAnother(FourNumbers):
 
 @program()
 class HistoryFilledWithTheFirst(FourNumbers):
-    """A history that holds the first observation everywhere at first."""
+    """A history that is filled with the first observation."""
 
     def build(self) -> None:
         self.net, self.history = nn.Linear(12, 4), None
@@ -66,7 +66,7 @@ class HistoryFilledWithTheFirst(FourNumbers):
 
 @program()
 class TemporalEnsemble(FourNumbers):
-    """Chunks of actions, each averaged in place with those before that overlap it."""
+    """Chunks of actions, each averaged in place with the earlier chunks that overlap it."""
 
     def build(self) -> None:
         self.net = nn.Linear(4, 8)
@@ -92,7 +92,7 @@ class TemporalEnsemble(FourNumbers):
 
 @program()
 class RingThatIsMadeFirst(FourNumbers):
-    """Frames in a buffer that the first tick makes and fills, and later ones shift in place."""
+    """Frames in a buffer that the first tick creates and fills, and later ticks shift in place."""
 
     def build(self) -> None:
         self.net, self.frames = nn.Linear(12, 4), torch.empty(0)
@@ -109,7 +109,7 @@ class RingThatIsMadeFirst(FourNumbers):
 
 @program()
 class NumbersThatBecomeTensors(FourNumbers):
-    """A controller whose integral is 0.0 at first, and whose rate is known from the second tick."""
+    """A controller whose integral starts as 0.0 and whose rate is known from the second tick on."""
 
     def build(self) -> None:
         self.integral, self.last = 0.0, None
@@ -123,7 +123,7 @@ class NumbersThatBecomeTensors(FourNumbers):
 
 @program()
 class OffsetOfTheFirst(FourNumbers):
-    """What the first tick took in is subtracted ever after."""
+    """The input of the first tick is subtracted in all later ticks."""
 
     def build(self) -> None:
         self.net = actor(4, 4)
@@ -136,7 +136,7 @@ class OffsetOfTheFirst(FourNumbers):
 
 @program()
 class PartsOfTheFirst(FourNumbers):
-    """Two parts of each observation are kept, each by itself, from the first tick on."""
+    """Two parts of each observation are stored separately, from the first tick on."""
 
     def build(self) -> None:
         self.kept: list[torch.Tensor | None] = [None, None]
@@ -151,7 +151,7 @@ class PartsOfTheFirst(FourNumbers):
 
 @program()
 class FlagOfTheFirst(FourNumbers):
-    """A flag of Python's is up in the first tick."""
+    """A Python flag that is true in the first tick."""
 
     def build(self) -> None:
         self.net, self.first, self.last = actor(4, 4), True, torch.zeros(1, 4)
@@ -166,7 +166,7 @@ class FlagOfTheFirst(FourNumbers):
 
 @program()
 class KeysThatAppear(FourNumbers):
-    """A dict of state to which the first tick adds an entry that nobody reads again."""
+    """A dict of state to which the first tick adds an entry that is never read again."""
 
     def build(self) -> None:
         self.state = {"h": torch.zeros(1, 4)}
@@ -181,7 +181,7 @@ class KeysThatAppear(FourNumbers):
 
 @program()
 class NumberOfNumPys(FourNumbers):
-    """A filter in NumPy that begins with 0.0."""
+    """A NumPy filter that starts as 0.0."""
 
     def build(self) -> None:
         self.smooth = 0.0
@@ -193,7 +193,7 @@ class NumberOfNumPys(FourNumbers):
 
 @program(traced=4)
 class LongPass(FourNumbers):
-    """State is followed through passes of more operators than are remembered one by one."""
+    """State is followed through passes with more operators than LEAPP remembers one by one."""
 
     def build(self) -> None:
         self.h = torch.zeros(1, 4)
@@ -208,7 +208,7 @@ class LongPass(FourNumbers):
 
 @program()
 class DelayOfOne(FourNumbers):
-    """The output is what the tick before has left, and nothing of this one."""
+    """The output depends on the previous tick alone."""
 
     def build(self) -> None:
         self.last = torch.zeros(1, 4)
@@ -220,7 +220,7 @@ class DelayOfOne(FourNumbers):
 
 @program()
 class ClockOfItsOwn(FourNumbers):
-    """One output depends on a phase that the program moves on by itself, and on nothing else."""
+    """One output depends only on a phase that the program advances."""
 
     def build(self) -> None:
         self.phase = torch.zeros(1, 1)

@@ -15,7 +15,7 @@ from .helpers import actor
 
 
 class _Denoiser(Policy):
-    """Noise comes in as an input, so that the result is determined."""
+    """Noise is an input, so the result is deterministic."""
 
     def build(self) -> None:
         self.net = actor(4 + 6 + 8, 4)

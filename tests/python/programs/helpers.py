@@ -1,4 +1,4 @@
-"""Code that programs share: ordinary functions, far from any annotation."""
+"""Code that programs share: ordinary functions, without annotations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OneNode(Policy):
 
 
 class FourNumbers(OneNode):
-    """The same, of four numbers."""
+    """The same for four numbers."""
 
     size = (1, 4)
 
@@ -51,7 +51,7 @@ def clip_observations(obs: torch.Tensor, limit: float) -> torch.Tensor:
 
 
 def quat_rotate_inverse(q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """Rotates v by the inverse of q = (w, x, y, z)."""
+    """Rotate v by the inverse of q = (w, x, y, z)."""
     w, xyz = q[:, :1], q[:, 1:]
     a = v * (2.0 * w**2 - 1.0)
     b = torch.cross(xyz, v, dim=-1) * w * 2.0

@@ -91,7 +91,7 @@ class ScatterGrid(_OneNode):
 
 @program()
 class ViewsAndWrites(_OneNode):
-    """Writes through views, transposed and strided, reach the base."""
+    """Writes through transposed and strided views reach the base."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 4, 6)}
@@ -110,7 +110,7 @@ class ViewsAndWrites(_OneNode):
 
 @program()
 class OutVariants(_OneNode):
-    """out= into fresh and into reused memory."""
+    """out= into new and reused memory."""
 
     def build(self) -> None:
         self.scratch = torch.empty(3, 4)
@@ -216,7 +216,7 @@ class EinsumZoo(_OneNode):
 
 @program()
 class NonContiguousInput(_OneNode):
-    """The robot hands over transposed and strided memory."""
+    """The robot passes transposed and strided memory."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {
@@ -236,7 +236,7 @@ class NonContiguousInput(_OneNode):
 
 @program()
 class EmptyAndScalar(_OneNode):
-    """Zero-dimensional and empty tensors on the way."""
+    """Zero-dimensional and empty tensors during the computation."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 3), "maths/gain": normal(rng, 1).squeeze()}
@@ -253,7 +253,7 @@ class EmptyAndScalar(_OneNode):
 
 @program()
 class MaskedUpdates(_OneNode):
-    """What a computed mask selects is computed with and put back; the mask's size varies."""
+    """Elements selected by a computed mask, changed and written back; their number varies."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 3, 4), "maths/gain": normal(rng, 4)}
@@ -275,7 +275,7 @@ class MaskedUpdates(_OneNode):
 
 @program()
 class MaskedStatistics(_OneNode):
-    """Statistics of what a computed mask selects."""
+    """Statistics of the elements that a computed mask selects."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 3, 40), "maths/y": normal(rng, 40, 2)}

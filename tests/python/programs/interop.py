@@ -1,4 +1,4 @@
-"""NumPy and memory that is shared with it."""
+"""NumPy, and memory that is shared with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .helpers import OneNode, actor
 
 @program()
 class NumpyRoundTrip(Policy):
-    """To NumPy and back without arithmetic in between."""
+    """To NumPy and back, without arithmetic in between."""
 
     def build(self) -> None:
         self.net = actor(6, 3)
@@ -33,7 +33,7 @@ class NumpyRoundTrip(Policy):
 
 @program()
 class NumpyBetweenNodes(Policy):
-    """The environment's interface between two nodes speaks NumPy."""
+    """The environment between two nodes uses NumPy."""
 
     def build(self) -> None:
         self.net = actor(6, 3)
@@ -59,7 +59,7 @@ class NumpyBetweenNodes(Policy):
 
 @program()
 class ArrayInputs(Policy):
-    """Arrays are annotated as they come from the driver."""
+    """Arrays are annotated as the driver returns them."""
 
     def build(self) -> None:
         self.net = actor(4, 2)
@@ -77,7 +77,7 @@ class ArrayInputs(Policy):
 
 @program()
 class ReusedInputBuffer(Policy):
-    """The driver writes every tick into the same tensor."""
+    """The driver writes to the same tensor in every tick."""
 
     def build(self) -> None:
         self.net = actor(4, 2)
@@ -112,7 +112,7 @@ class DataAttribute(Policy):
 
 @program(traced=2)
 class DeepCopyOfState(OneNode):
-    """What is kept is copied, before it is written to, by a copy that runs no operator."""
+    """A stored value is copied without an operator before it is overwritten."""
 
     def build(self) -> None:
         self.state = {"h": torch.zeros(*self.size)}

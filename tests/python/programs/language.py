@@ -1,4 +1,4 @@
-"""Python and PyTorch features that stand between the annotation and the operators."""
+"""Python and PyTorch features between the annotation and the operators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scripted_filter(x: torch.Tensor, steps: int) -> torch.Tensor:
 
 @program()
 class ScriptedModule(_Net):
-    """A ScriptModule and a scripted function with control flow of their own."""
+    """A ScriptModule and a scripted function with their own control flow."""
 
     def build(self) -> None:
         self.net = torch.jit.script(actor(6, 3))
@@ -114,7 +114,7 @@ def _(x: torch.Tensor) -> torch.Tensor:
 
 @program()
 class CustomOperator(_Net):
-    """An operator registered with torch.library: itself in TorchScript, what it runs in ONNX."""
+    """An operator of torch.library: itself in TorchScript, its implementation in ONNX."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return wrap_angle(obs * 3) + obs
@@ -131,7 +131,7 @@ Split = namedtuple("Split", "head tail")
 
 @program()
 class Containers(_Net):
-    """Values travel in dataclasses, named tuples, partials and generators."""
+    """Values inside dataclasses, named tuples, partials and generators."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         command = Command(velocity=obs[:, :2], heading=obs[:, 2:3])
@@ -158,7 +158,7 @@ class OperatorsOfPython(_Net):
 
 @program()
 class TensorMethods(_Net):
-    """Spellings that come in several forms: .T, .mT, .new_*, .type, .to, type_as, .expand_as."""
+    """Operators with several spellings: .T, .mT, .new_*, .type, .to, type_as, .expand_as."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         square = (obs.mT @ obs).T
@@ -185,7 +185,7 @@ class ControlFlowOnShapes(_Net):
 
 @program()
 class WorkerThread(_Net):
-    """The policy runs on a thread of its own."""
+    """The policy runs in its own thread."""
 
     def build(self) -> None:
         self.net = actor(6, 3)

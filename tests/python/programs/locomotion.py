@@ -1,4 +1,4 @@
-"""Observation building and low-level control of legged robots."""
+"""Observations and low-level control of legged robots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .helpers import actor, clip_observations, project_gravity
 
 @program()
 class ObservationStack(Policy):
-    """Scaled and joined observations, an MLP, a clipped action."""
+    """Scaled and concatenated observations, an MLP, a clipped action."""
 
     def build(self) -> None:
         self.net = actor(3 + 3 + 3 + 12 + 12, 12)
@@ -41,7 +41,7 @@ class ObservationStack(Policy):
 
 @program()
 class LastActionFeedback(Policy):
-    """The commonest policy of all: its own last action is an observation."""
+    """The most common policy: its own last action is an observation."""
 
     def build(self) -> None:
         self.net = actor(10 + 4, 4)
@@ -206,7 +206,7 @@ class LowPassFilter(Policy):
 
 @program()
 class GaitPhase(Policy):
-    """A clock that runs on state: phase advances with the commanded frequency."""
+    """A clock as state: its phase advances with the commanded frequency."""
 
     def build(self) -> None:
         self.phase = torch.zeros(1, 1)
@@ -276,7 +276,7 @@ class SafetyGate(Policy):
 
 @program()
 class RateLimiter(Policy):
-    """The command may move only so far a tick."""
+    """The command may change only by a limited amount per tick."""
 
     def build(self) -> None:
         self.previous = torch.zeros(1, 5)

@@ -30,7 +30,7 @@ class _History(Policy):
 
 @program(ticks=100)
 class HistoryNewestFirst(_History):
-    """A declared state, newest entry in front."""
+    """A declared state with the newest entry first."""
 
     def step(self, inputs: Ports) -> Ports:
         obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
@@ -42,7 +42,7 @@ class HistoryNewestFirst(_History):
 
 @program(ticks=100)
 class HistoryOldestFirst(_History):
-    """A declared state, newest entry at the end."""
+    """A declared state with the newest entry last."""
 
     def step(self, inputs: Ports) -> Ports:
         obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
@@ -54,7 +54,7 @@ class HistoryOldestFirst(_History):
 
 @program(ticks=100)
 class HistoryShiftedInPlace(_History):
-    """Nothing declared: the buffer is shifted and written in place."""
+    """An undeclared buffer that is shifted and written in place."""
 
     def step(self, inputs: Ports) -> Ports:
         obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
@@ -109,7 +109,7 @@ class RingBuffer(Policy):
 
 @program(ticks=100)
 class RingBufferInPlace(Policy):
-    """A ring written in place through its index tensor; the index moves in place as well."""
+    """A ring written in place through its index tensor; the index advances in place as well."""
 
     def build(self) -> None:
         self.data = torch.zeros(6, 3)
@@ -133,7 +133,7 @@ class RingBufferInPlace(Policy):
 
 @program(ticks=100)
 class RingBufferScalarIndex(Policy):
-    """The index is a zero-dimensional tensor, as most people write it."""
+    """The index is a zero-dimensional tensor, the most common form."""
 
     class Ring(nn.Module):
         def __init__(self) -> None:
@@ -209,7 +209,7 @@ class StepCounter(Policy):
 
 @program(ticks=100)
 class ColumnByColumn(Policy):
-    """One column of a table is written a tick: h[:, i] = x with i known."""
+    """One column of a table is written per tick: h[:, i] = x with a known i."""
 
     def build(self) -> None:
         self.table = torch.zeros(2, 4)
@@ -290,7 +290,7 @@ class SharedBuffer(Policy):
 
 @program(ticks=100)
 class PlainAttributeReassigned(Policy):
-    """An attribute holds the last output; the input declares it, so feedback is found."""
+    """An attribute holds the last output. It is a declared input, so LEAPP finds the feedback."""
 
     def build(self) -> None:
         self.estimate = torch.full((1, 3), 0.5)

@@ -14,7 +14,7 @@ from .helpers import OneNode, actor
 
 @program()
 class GaussianHead(OneNode):
-    """A distribution object whose mean is taken; log-probability of it as well."""
+    """A distribution object: its mean and its log-probability are used."""
 
     def build(self) -> None:
         self.net = actor(8, 6)
@@ -178,7 +178,7 @@ class BatchedCommands(OneNode):
 
 @program()
 class HalfPrecisionTrunk(OneNode):
-    """Computation in bfloat16-rounded numbers: casts there and back."""
+    """Casts to bfloat16 and back during the computation."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         rough = obs.to(torch.float16).float()
@@ -187,7 +187,7 @@ class HalfPrecisionTrunk(OneNode):
 
 @program()
 class Embeddings(Policy):
-    """Discrete skills look up embeddings; a one-hot goes beside."""
+    """Discrete skills look up embeddings; a one-hot vector is added."""
 
     def build(self) -> None:
         self.table = nn.Embedding(6, 5)
@@ -212,7 +212,7 @@ class Embeddings(Policy):
 
 @program()
 class GradientInTheLoop(OneNode):
-    """Eager gradients are on and parameters require them; the graph is only the forward part."""
+    """Gradients are enabled and parameters require them; the graph has the forward part only."""
 
     def build(self) -> None:
         self.net = actor(8, 3)

@@ -1,4 +1,4 @@
-"""Running statistics, and what they normalise."""
+"""Running statistics, and the values that they normalise."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class FrozenNormaliser(Policy):
 
 @program(ticks=100)
 class BatchNormInTraining(Policy):
-    """Running statistics that the operator updates behind its schema's back."""
+    """Running statistics that the operator updates although its schema declares no write."""
 
     def build(self) -> None:
         self.net = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6)).train()
@@ -108,7 +108,7 @@ class BatchNormInTraining(Policy):
 
 @program(ticks=100)
 class InstanceNormInTraining(Policy):
-    """The same for normalisation over each sample."""
+    """The same for normalisation of each sample."""
 
     def build(self) -> None:
         self.norm = nn.InstanceNorm1d(3, track_running_stats=True).train()

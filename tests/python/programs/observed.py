@@ -1,4 +1,4 @@
-"""Programs that notice what is done to their objects: by identity, type, id, weak reference."""
+"""Programs that notice changes to their objects: by identity, type, id or weak reference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Cache:
 
 @program()
 class SentinelCache(FourNumbers):
-    """A cache that knows by a sentinel whether it is filled."""
+    """A cache whose sentinel shows if it is filled."""
 
     def build(self) -> None:
         self.cache, self.other = _Cache(), _Cache()
@@ -42,7 +42,7 @@ class SentinelCache(FourNumbers):
 
 @program()
 class SameTensor(FourNumbers):
-    """Two attributes hold one tensor, and the program asks."""
+    """Two attributes hold one tensor, and the program compares their identity."""
 
     def build(self) -> None:
         self.a = self.b = torch.full((4,), 0.3)
@@ -75,7 +75,7 @@ class _Marked(torch.Tensor):
 
 @program()
 class ExactTypes(FourNumbers):
-    """Branches by the very class of what it holds and of what it is given."""
+    """Branches on the exact class of its attributes and arguments."""
 
     def build(self) -> None:
         self.bias = torch.full((4,), 0.5)
@@ -91,7 +91,7 @@ class ExactTypes(FourNumbers):
 
 @program()
 class WeaklyReferred(FourNumbers):
-    """Weak references to tensors and objects, alive as long as the program holds them."""
+    """Weak references to tensors and objects, which live as long as the program holds them."""
 
     def build(self) -> None:
         self.bias = torch.full((4,), 0.5)
@@ -112,7 +112,7 @@ class _Owner:
 
 @program()
 class GoneObjects(FourNumbers):
-    """An object that the program lets go of is gone at once."""
+    """An object is destroyed as soon as the program releases it."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         owner = _Owner()
@@ -123,7 +123,7 @@ class GoneObjects(FourNumbers):
 
 @program(traced=5)
 class AliasesInADeque(FourNumbers):
-    """A history that begins with one tensor in every place."""
+    """A history that starts with one tensor in every place."""
 
     def build(self) -> None:
         self.history = collections.deque([torch.zeros(1, 4)] * 3, maxlen=3)
@@ -136,7 +136,7 @@ class AliasesInADeque(FourNumbers):
 
 @program(traced=4)
 class AliasesInAttributes(FourNumbers):
-    """Two states that begin as one tensor."""
+    """Two states that start as one tensor."""
 
     def build(self) -> None:
         self.fast = self.slow = torch.zeros(1, 4)
@@ -149,7 +149,7 @@ class AliasesInAttributes(FourNumbers):
 
 @program(traced=4)
 class AliasOfAModule(FourNumbers):
-    """State that begins as a tensor of the module."""
+    """State that starts as a tensor of the module."""
 
     def build(self) -> None:
         self.h, self.g = _ZEROS, _ZEROS
@@ -161,7 +161,7 @@ class AliasOfAModule(FourNumbers):
 
 @program(traced=4)
 class AliasAndConstant(FourNumbers):
-    """The first value of a state is a constant elsewhere."""
+    """The first value of a state is also a constant elsewhere."""
 
     def build(self) -> None:
         self.default = torch.full((1, 4), 0.7)
@@ -200,7 +200,7 @@ class _Config:
 
 @program()
 class FrozenConfig(FourNumbers):
-    """A frozen dataclass, compared by identity of what it holds."""
+    """A frozen dataclass that is compared by the identity of its members."""
 
     def build(self) -> None:
         pose = torch.full((4,), 0.4)
@@ -214,7 +214,7 @@ class FrozenConfig(FourNumbers):
 
 @program()
 class ClassAttributes(FourNumbers):
-    """Tensors of the class, shared by its instances."""
+    """Tensors of a class, shared by its instances."""
 
     pose = torch.full((4,), 0.4)
     same = pose
@@ -228,7 +228,7 @@ class ClassAttributes(FourNumbers):
 
 @program()
 class InAClosure(FourNumbers):
-    """Tensors that functions share, and defaults of arguments."""
+    """Tensors shared by functions, and default arguments."""
 
     def build(self) -> None:
         pose = torch.full((4,), 0.4)
@@ -246,7 +246,7 @@ class InAClosure(FourNumbers):
 
 
 class _Counting:
-    """Counts every piece of its code that runs."""
+    """Counts every call of its own code."""
 
     ran = 0
 
@@ -338,7 +338,7 @@ class _CountingTensor(torch.Tensor):
 
 @program()
 class CountedAccess(FourNumbers):
-    """Objects that count how often their code runs; the count decides what comes out."""
+    """Objects that count calls of their code; the output depends on the count."""
 
     def build(self) -> None:
         self.object, self.list, self.dict = (
@@ -359,7 +359,7 @@ class CountedAccess(FourNumbers):
 
 @program()
 class CopiesKeepAliases(FourNumbers):
-    """A deep copy of two names for one tensor has two names for one tensor."""
+    """A deep copy of two names for one tensor has two names for one tensor again."""
 
     def build(self) -> None:
         pose = torch.full((4,), 0.4)
@@ -372,7 +372,7 @@ class CopiesKeepAliases(FourNumbers):
 
 @program()
 class Generations(FourNumbers):
-    """Garbage in a circle is collected when the program says so."""
+    """Cyclic garbage is collected only when the program requests it."""
 
     def build(self) -> None:
         gc.collect()
@@ -393,7 +393,7 @@ class Generations(FourNumbers):
 
 @program()
 class Handles(FourNumbers):
-    """What annotations return has the class, layout and history of what they were given."""
+    """Results of annotations have the class, layout and history of their arguments."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         told = (type(obs), obs.is_leaf, obs.requires_grad, obs.grad_fn, obs.stride(), obs._version)
@@ -403,7 +403,7 @@ class Handles(FourNumbers):
 
 @program()
 class PlainPython(FourNumbers):
-    """Functions of Python and PyTorch are those that were imported."""
+    """Functions of Python and PyTorch are the ones that were imported."""
 
     def build(self) -> None:
         import random
@@ -432,7 +432,7 @@ def _layer() -> nn.TransformerEncoderLayer:
 
 @program()
 class FastAttention(_Encoder):
-    """In inference, nn.MultiheadAttention runs a fused operator unless somebody overrides torch."""
+    """In inference mode, nn.MultiheadAttention runs a fused operator unless torch is overridden."""
 
     def build(self) -> None:
         self.attention = nn.MultiheadAttention(16, 4, batch_first=True).eval()

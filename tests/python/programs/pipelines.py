@@ -54,7 +54,7 @@ class DocumentsFeedback(Policy):
 
 @program()
 class FourStages(Policy):
-    """Normalise, encode, act, limit with the last action fed back to the encoder."""
+    """Normalise, encode, act, limit; the last action is fed back to the encoder."""
 
     def build(self) -> None:
         self.encoder, self.policy = actor(10 + 3, 8), actor(8, 3)
@@ -115,7 +115,7 @@ class FanOut(Policy):
 
 @program()
 class DistributedInputs(Policy):
-    """Sensors annotate their own readings into one node, each in its own function."""
+    """Each sensor annotates its own readings as inputs of one node, in its own function."""
 
     def build(self) -> None:
         self.net = actor(4 + 3 + 2, 2)
@@ -157,7 +157,7 @@ class DistributedInputs(Policy):
 
 @program()
 class InterleavedNodes(Policy):
-    """Two nodes are open at once and take turns."""
+    """Two nodes are open at the same time and alternate."""
 
     def build(self) -> None:
         self.left, self.right = actor(4, 2), actor(4, 2)

@@ -68,7 +68,7 @@ class GruModuleReassigned(_Recurrent):
 
 @program(ticks=100)
 class GruModuleInPlace(_Recurrent):
-    """The same with copy_ into the buffer, and no declaration at all."""
+    """The same with copy_ into the buffer, without a declaration."""
 
     class Net(nn.Module):
         def __init__(self) -> None:
@@ -114,7 +114,7 @@ class LstmTwoLayers(_Recurrent):
 
 @program(ticks=100)
 class LstmCellList(_Recurrent):
-    """A list of layers' states, declared as nested names would not be allowed: one by one."""
+    """A list of layer states, declared one by one, because nested names are not allowed."""
 
     def build(self) -> None:
         self.cells = nn.ModuleList([nn.LSTMCell(6, 8), nn.LSTMCell(8, 8)])

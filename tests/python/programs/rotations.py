@@ -16,7 +16,7 @@ def quaternions(rng: torch.Generator, n: int) -> torch.Tensor:
 
 
 class _OneNode(Policy):
-    """``maths`` takes the tensors of ``sense`` and returns named outputs."""
+    """A program whose ``maths`` receives the tensors of ``sense`` and returns named outputs."""
 
     def maths(self, *values: torch.Tensor) -> dict[str, torch.Tensor]:
         raise NotImplementedError
@@ -171,7 +171,7 @@ class LinearSolve(_OneNode):
 
 @program()
 class DoublePrecision(_OneNode):
-    """An estimator in float64 beside float32 outputs."""
+    """An estimator in float64 with float32 outputs."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 4).double(), "maths/y": normal(rng, 4)}
@@ -184,7 +184,7 @@ class DoublePrecision(_OneNode):
 
 @program()
 class FourierFeatures(_OneNode):
-    """Power spectrum of a window, back in real numbers."""
+    """The power spectrum of a window, as real numbers."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/window": normal(rng, 1, 16)}

@@ -13,13 +13,13 @@ from . import Policy, Ports, Program
 
 
 def make(program: Program, backend: str) -> Policy:
-    """A new policy, always the same."""
+    """Return a new policy, always the same one."""
     torch.manual_seed(3)
     return program.make(backend)
 
 
 def run_eager(program: Program, backend: str, seed: int, ticks: int) -> list[tuple[Ports, Ports]]:
-    """Fresh inputs and what plain PyTorch makes of them."""
+    """Return new inputs and the results of plain PyTorch for them."""
     policy = make(program, backend)
     rng = torch.Generator().manual_seed(seed)
     record = []
@@ -32,7 +32,7 @@ def run_eager(program: Program, backend: str, seed: int, ticks: int) -> list[tup
 
 
 def export(program: Program, backend: str, folder: Path) -> list[Ports]:
-    """Traces and compiles ``folder/g``; returns what the program gave while it was traced."""
+    """Trace and compile ``folder/g``; return the outputs of the program while traced."""
     policy = make(program, backend)
     rng = torch.Generator().manual_seed(1)
     results = []
@@ -51,7 +51,7 @@ def export(program: Program, backend: str, folder: Path) -> list[Ports]:
 
 
 def shadow(program: Program, backend: str, folder: Path) -> leapp.ShadowReport:
-    """What a shadow run of the program, on fresh inputs, sees of its bundle."""
+    """Return the report of a shadow run of the program on new inputs."""
     policy = make(program, backend)
     rng = torch.Generator().manual_seed(2)
     with leapp.shadow(
@@ -63,7 +63,7 @@ def shadow(program: Program, backend: str, folder: Path) -> leapp.ShadowReport:
 
 
 def mismatches(program: Program, backend: str, folder: Path) -> list[str]:
-    """Where the bundle leaves eager PyTorch, over fresh inputs."""
+    """Return where the bundle differs from eager PyTorch, on new inputs."""
     manager = leapp.InferenceManager(str(folder / "g" / "g.yaml"))
     found = []
     for tick, (inputs, expected) in enumerate(run_eager(program, backend, 2, program.ticks)):

@@ -1,4 +1,4 @@
-"""Memory that two nodes share: written by one, read or written by the other, never annotated."""
+"""Memory that two nodes share without annotation: one writes it, the other reads or writes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Owner(nn.Module):
 
 
 class _Two(Policy):
-    """Nodes "first" and "second"; the value of the first goes on to the second."""
+    """Nodes "first" and "second"; the second one receives the output of the first one."""
 
     def build(self) -> None:
         self.owner = _Owner()
@@ -92,7 +92,7 @@ class _OneReplaces(_Two):
 
 
 class _Scratch(_Two):
-    """Both write the whole of it before they read it: no state at all, but the first's value."""
+    """Both overwrite the whole buffer before they read it: it is not state."""
 
     def work_first(self, x: torch.Tensor) -> torch.Tensor:
         self.owner.history.copy_(x.sin())
@@ -105,7 +105,7 @@ class _Scratch(_Two):
 
 
 for _kind in (_WriterFirst, _ReaderFirst, _BothWrite, _BothReplace, _OneReplaces, _Scratch):
-    # One pass must be enough, and more of them must not confuse.
+    # One pass must be enough, and more passes must not change the result.
     for _passes, _suffix in ((1, "OnePass"), (3, "ThreePasses")):
         _name = f"Shared{_kind.__name__[1:]}{_suffix}"
         program(ticks=100, traced=_passes)(type(_name, (_kind,), {"__doc__": _kind.__doc__}))
@@ -138,7 +138,7 @@ class _Environment(Policy):
 
 @program()
 class ActionsThatAreReplaced(_Environment):
-    """The clipped action becomes an attribute, and that of the tick before another one."""
+    """The clipped action becomes one attribute, and the one of the previous tick another."""
 
     def take(self, action: torch.Tensor) -> None:
         self.last_actions = self.actions
@@ -147,7 +147,7 @@ class ActionsThatAreReplaced(_Environment):
 
 @program()
 class ActionsInBuffers(_Environment):
-    """The same in memory of the environment's own."""
+    """The same in memory of the environment."""
 
     def take(self, action: torch.Tensor) -> None:
         self.last_actions[:] = self.actions
@@ -156,7 +156,7 @@ class ActionsInBuffers(_Environment):
 
 @program()
 class ActionsOfOneNode(Policy):
-    """A node that reads what came of its own output."""
+    """A node that reads a value computed from its own output."""
 
     def build(self) -> None:
         self.net = actor(4, 4)

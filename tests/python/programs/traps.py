@@ -1,4 +1,4 @@
-"""Programs no trace can follow: named, refused, or right all the same; never silently wrong."""
+"""Programs that no trace can represent: named, refused, or right anyway; never silently wrong."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class DropoutInTraining(_Trap):
 
 @trap()
 class ForgottenInput(_Trap):
-    """The command changes every tick, and nobody annotated it."""
+    """The command changes in every tick but is not annotated."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         self.command = normal(rng, 1, 4)
@@ -95,7 +95,7 @@ class ForgottenInput(_Trap):
 
 @trap()
 class PythonCounter(_Trap):
-    """A Python number that grows."""
+    """A Python number that increases."""
 
     def build(self) -> None:
         self.tick = 0
@@ -107,7 +107,7 @@ class PythonCounter(_Trap):
 
 @trap()
 class AlternatingCode(_Trap):
-    """Passes take different ways through the code, by a Python flag."""
+    """Passes take different branches, selected by a Python flag."""
 
     def build(self) -> None:
         self.flip = False
@@ -150,7 +150,7 @@ class BorrowedIntermediate(Policy):
 
 @trap(traced=1)
 class SortedByPython(_Trap):
-    """An order decided in Python."""
+    """An order determined in Python."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         order = sorted(range(4), key=lambda i: float(obs[0, i]))
@@ -170,7 +170,7 @@ class LoopUntilConverged(_Trap):
 
 @trap(traced=1)
 class ReplacedWithoutAWord(_Trap):
-    """State in a plain attribute, declared nowhere."""
+    """Undeclared state in a plain attribute."""
 
     def build(self) -> None:
         self.cell = nn.GRUCell(4, 6)
@@ -196,7 +196,7 @@ class QueueOfObservations(_Trap):
 
 @trap(traced=2)
 class BranchOnUndeclaredState(_Trap):
-    """A branch by a tensor that is an input's in later passes only."""
+    """A branch on a tensor that depends on an input in later passes only."""
 
     def build(self) -> None:
         self.sum = torch.zeros(1, 4)
@@ -210,7 +210,7 @@ class BranchOnUndeclaredState(_Trap):
 
 @trap(traced=2)
 class BranchOnCountInPlace(_Trap):
-    """A branch by memory that the node writes and that reaches no output."""
+    """A branch on memory that the node writes and that reaches no output."""
 
     def build(self) -> None:
         self.count = torch.zeros((), dtype=torch.long)
@@ -248,7 +248,7 @@ class CountInAClosure(_Trap):
 
 @trap(traced=1)
 class GainsInTurn(_Trap):
-    """An iterator that goes on with every tick."""
+    """An iterator that advances in every tick."""
 
     def build(self) -> None:
         self.gains = itertools.cycle([1.0, 2.0])
@@ -259,14 +259,14 @@ class GainsInTurn(_Trap):
 
 @trap(traced=2)
 class DelayTracedTooShort(_Trap):
-    """What the first pass keeps is read for the first time in the third."""
+    """A value of the first pass that is first read in the third pass."""
 
     build, forward = DelayOfTwo.build, DelayOfTwo.forward
 
 
 @trap()
 class ReferenceOfTheFirst(_Trap):
-    """A part of what was measured first is kept outside of the node."""
+    """A part of the first measurement is stored outside of the node."""
 
     def build(self) -> None:
         self.reference: torch.Tensor | None = None
@@ -283,7 +283,7 @@ class ReferenceOfTheFirst(_Trap):
 
 @trap(traced=1)
 class ForgottenSensor(_Trap):
-    """A second sensor that never went through input_tensors()."""
+    """A second sensor that was never passed to input_tensors()."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"policy/obs": normal(rng, 1, 4), "other": normal(rng, 1, 4)}

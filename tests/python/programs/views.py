@@ -1,4 +1,4 @@
-"""Memory that the program has several views of: written through one, read through another."""
+"""Memory with several views in the program: written through one view, read through another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .helpers import actor
 
 
 class _Views(Policy):
-    """A node that takes eight numbers of each of three robots."""
+    """A node with eight numbers for each of three robots."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"observe/x": normal(rng, 3, 8)}
@@ -26,12 +26,12 @@ class _Views(Policy):
 
     @abc.abstractmethod
     def compute(self, x: torch.Tensor) -> torch.Tensor:
-        """What the node computes."""
+        """Compute the node's result."""
 
 
 @program()
 class ObservationBufferFilledByParts(_Views):
-    """Terms have views of the observation; the last one keeps the action for the next tick."""
+    """Terms are views of the observation; the last one keeps the action for the next tick."""
 
     def build(self) -> None:
         self.net = actor(8, 2)
@@ -49,7 +49,7 @@ class ObservationBufferFilledByParts(_Views):
 
 @program()
 class PositionAndVelocityInOneTensor(_Views):
-    """Two parts of memory that nobody has as a whole any more."""
+    """Two parts of memory that no object holds as a whole any more."""
 
     def build(self) -> None:
         state = torch.zeros(3, 8)
@@ -63,7 +63,7 @@ class PositionAndVelocityInOneTensor(_Views):
 
 @program()
 class PartsMadeInInferenceMode(PositionAndVelocityInOneTensor):
-    """The same where no tensor tells what it is a view of."""
+    """The same, if no tensor refers to its base."""
 
     @torch.inference_mode()
     def build(self) -> None:
@@ -76,7 +76,7 @@ class PartsMadeInInferenceMode(PositionAndVelocityInOneTensor):
 
 @program()
 class EveryOtherColumn(_Views):
-    """Views between each other's elements."""
+    """Views with interleaved elements."""
 
     def build(self) -> None:
         self.all = torch.zeros(3, 8)
@@ -90,7 +90,7 @@ class EveryOtherColumn(_Views):
 
 @program()
 class RowsOfAHistory(_Views):
-    """Rows that are handed on by name, and summed up as a whole."""
+    """Rows that are passed on by name, and summed up as a whole."""
 
     def build(self) -> None:
         self.history = torch.zeros(3, 3, 8)
@@ -105,7 +105,7 @@ class RowsOfAHistory(_Views):
 
 @program()
 class PartsOfATransposedTensor(_Views):
-    """Views whose dimensions are in another order than those of the memory."""
+    """Views whose dimensions have a different order than those of the memory."""
 
     def build(self) -> None:
         self.columns = torch.zeros(8, 3)
@@ -119,7 +119,7 @@ class PartsOfATransposedTensor(_Views):
 
 @program()
 class ViewsOfAnArray(_Views):
-    """Slices of a NumPy array, and the array."""
+    """Slices of a NumPy array, and the whole array."""
 
     def build(self) -> None:
         self.array = np.zeros((3, 8), dtype=np.float32)
@@ -133,7 +133,7 @@ class ViewsOfAnArray(_Views):
 
 @program()
 class NodesWithPartsOfTheirOwn(_Views):
-    """Two nodes that keep their state in one tensor, each in its part."""
+    """Two nodes that keep their state in different parts of one tensor."""
 
     def build(self) -> None:
         self.state = torch.zeros(3, 8)
@@ -152,7 +152,7 @@ class NodesWithPartsOfTheirOwn(_Views):
 
 @program()
 class RecurrentStateFromOneTensor(_Views):
-    """A hidden state and a cell that begin as rows of one tensor, and are replaced."""
+    """A hidden state and a cell that start as rows of one tensor and are then replaced."""
 
     def build(self) -> None:
         self.cell = torch.nn.LSTMCell(8, 4)
@@ -165,7 +165,7 @@ class RecurrentStateFromOneTensor(_Views):
 
 @program()
 class OutputInAnotherShape(_Views):
-    """A node that reads its own last output in another shape."""
+    """A node that reads its own last output with a different shape."""
 
     def build(self) -> None:
         self.last = torch.zeros(6, 4)

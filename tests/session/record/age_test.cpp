@@ -24,21 +24,21 @@ TEST(AgeTest, NothingReceivedIsAPlainWire) {
 TEST(AgeTest, TheSameTickAndTheTickBefore) {
   EXPECT_EQ(age_of({{0, 0, 1}, {1, 1, 2}}).delay(0), 0);
   EXPECT_EQ(age_of({{1, 0, 1}, {2, 1, 2}}).delay(1), 1);
-  EXPECT_EQ(age_of({{1, 0, 2}, {2, 1, 3}}).delay(0), 1);  // its source had run already
+  EXPECT_EQ(age_of({{1, 0, 2}, {2, 1, 3}}).delay(0), 1);  // its source had already run
 }
 
 TEST(AgeTest, TwoTicksAndMore) {
   EXPECT_EQ(age_of({{2, 0, 2}, {3, 1, 3}}).delay(1), 2);
   EXPECT_EQ(age_of({{3, 0, 4}, {4, 1, 5}}).delay(0), 3);
-  EXPECT_EQ(age_of({{2, 0, 2}}).delay(1), 2);  // seen once
+  EXPECT_EQ(age_of({{2, 0, 2}}).delay(1), 2);  // read once
 }
 
 TEST(AgeTest, PassesThatOneNodeRanAloneAtFirstDoNotCount) {
   EXPECT_EQ(age_of({{0, 1, 2}, {1, 2, 3}}).delay(0), 0);  // the source
-  EXPECT_EQ(age_of({{0, 0, 2}, {1, 1, 3}}).delay(0), 1);  // the same, and the tick before
+  EXPECT_EQ(age_of({{0, 0, 2}, {1, 1, 3}}).delay(0), 1);  // and the last tick
   EXPECT_EQ(age_of({{2, 0, 1}, {3, 1, 2}}).delay(1), 1);  // the reader
-  EXPECT_EQ(age_of({{0, 0, 2}}).delay(0), 0);             // a sample more, before a single read
-  EXPECT_EQ(age_of({{3, 1, 5}}).delay(0), 3);             // the source, and three ticks ago
+  EXPECT_EQ(age_of({{0, 0, 2}}).delay(0), 0);             // one more sample, before any read
+  EXPECT_EQ(age_of({{3, 1, 5}}).delay(0), 3);             // the source, three ticks ago
 }
 
 TEST(AgeTest, AllPassesOfOneNodeMayComeFirst) {

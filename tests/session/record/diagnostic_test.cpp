@@ -13,7 +13,7 @@ Diagnostic branch(const std::string& where = "policy.py:42 in act") {
   return {.code = Code::kBranch, .where = where, .node = "pi", .text = "a choice is fixed"};
 }
 
-// Keeps what is logged while it lives.
+// Stores the logged lines while it exists.
 class Lines {
  public:
   Lines()

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Two nodes; the second one's action is fed back to the first.
+// Two nodes; the action of the second one is fed back to the first one.
 Bundle walker() {
   Bundle bundle;
   bundle.file = "walker-2.yaml";

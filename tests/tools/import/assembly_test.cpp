@@ -31,7 +31,7 @@ class AssemblyTest : public ::testing::Test {
     return draft.write(folder_.path() / "walker");
   }
 
-  // "act/clipped_action" and the like, of each feedback.
+  // Returns the source of each feedback wire, such as "act/clipped_action".
   static std::vector<std::string> sources(const std::vector<Wire>& wires) {
     std::vector<std::string> found;
     for (const Wire& wire : wires) found.push_back(to_string(wire.source));

@@ -23,12 +23,12 @@ TEST(ClockTest, AReaderIsToldTheTickFromZero) {
   draft.add(std::move(writer).take());
   add_clock(draft, "policy", reader, onnx_17());
   const Bundle bundle = read_bundle(draft.write(folder.path() / "timed").file);
-  EXPECT_THAT(bundle.pipeline.inputs, IsEmpty());  // nothing is left for the controller to give
+  EXPECT_THAT(bundle.pipeline.inputs, IsEmpty());  // the controller has no input to set
   ASSERT_EQ(bundle.pipeline.outputs.size(), 1U);
   EXPECT_EQ(bundle.pipeline.outputs[0].node, "policy");
   ASSERT_EQ(bundle.pipeline.feedback_flow.size(), 1U);
   EXPECT_EQ(to_string(bundle.pipeline.feedback_flow[0].source), "clock/count_next");
-  EXPECT_TRUE(bundle.pipeline.initial_values.has_value());  // which is zero
+  EXPECT_TRUE(bundle.pipeline.initial_values.has_value());  // the initial value is zero
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using leapp::testing::value;
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
-// A model that takes what sensors measure, and puts out targets.
+// A model whose inputs are sensor values and whose outputs are targets.
 PolicyModel policy() {
   PolicyModel policy;
   policy.opset = 17;

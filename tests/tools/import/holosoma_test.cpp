@@ -62,7 +62,7 @@ TEST_F(HolosomaTest, ScalesAndHistoriesMayBeGiven) {
   settings_.emplace_back("observation_terms_scale", "0.5,2");
   settings_.emplace_back("observation_history_lengths", "2");
   const Deployment read = this->read(policy_of(10, 2));
-  EXPECT_THAT(read.terms[1].scale, ElementsAre(0.5));  // dof_pos, the first that was named
+  EXPECT_THAT(read.terms[1].scale, ElementsAre(0.5));  // dof_pos, the first of them
   EXPECT_THAT(read.terms[1].ages, ElementsAre(1, 0));
 }
 

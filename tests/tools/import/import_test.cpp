@@ -1,5 +1,5 @@
-// The bundle that comes out, and what is left when nothing does. What it computes is tested where
-// there is a runtime: tests/python/test_import_*.py.
+// The resulting bundle, and the files that remain after a failure. tests/python/test_import_*.py
+// tests what it computes, because that needs a runtime.
 #include "leapp/tools/import.h"
 
 #include <gmock/gmock.h>

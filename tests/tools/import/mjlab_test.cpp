@@ -54,7 +54,7 @@ TEST_F(MjlabTest, ReadsJointsGainsAndDrives) {
 TEST_F(MjlabTest, AnActionMayDriveSomeJointsInAnOrderOfItsOwn) {
   key("joint_names") = "hip,knee,neck";
   key("default_joint_pos") = "0.1,0.2,0.3";
-  EXPECT_THAT(fault(3), StartsWith("LP822"));  // nothing says which
+  EXPECT_THAT(fault(3), StartsWith("LP822"));  // the file does not name the joints
   key("action_joint_names") = "neck,hip";
   const Deployment read = this->read(3);
   EXPECT_EQ(read.drives[0].joint, 2);

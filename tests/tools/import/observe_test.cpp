@@ -35,7 +35,7 @@ class ObserveTest : public ::testing::Test {
     }
   }
 
-  // One tick, with the state of the one before.
+  // Runs one tick, with the state of the previous one.
   std::vector<float> tick(Values inputs) {
     inputs.insert(state_.begin(), state_.end());
     Values outputs = run_part(node_.part, inputs);
@@ -109,7 +109,7 @@ TEST_F(ObserveTest, TheMotionsAnchorIsSeenFromTheRobots) {
                        {.name = "r", .source = Source::kAnchorRotation, .size = 6}};
   make(9);
   const float h = std::sqrt(0.5F);
-  // The robot looks along the world's y; the motion's torso stands one step ahead of it.
+  // The robot faces along the world's y axis; the motion's torso is 1 m ahead of it.
   const std::vector<float> out = tick({{"anchor_pos", {1, 1, 0}},
                                        {"anchor_quat", {h, 0, 0, h}},
                                        {kReferenceBodies, {0, 0, 0, 1, 2, 0}},

@@ -1,4 +1,4 @@
-// Policies in memory, for the readers of the formats: no file, no runtime.
+// Policies in memory, for the tests of the format readers: no file, no runtime.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace leapp::testing {
 
-/// A policy of one observation and one action, actions = tanh(obs).
+/// Returns a policy of one observation and one action, actions = tanh(obs).
 inline importing::PolicyModel policy_of(std::int64_t observation, std::int64_t action) {
   importing::PolicyModel policy;
   policy.inputs = {importing::plain_port("obs", {1, observation})};

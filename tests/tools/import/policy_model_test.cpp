@@ -43,7 +43,7 @@ TEST(PolicyModelTest, PairsOfNamesAreMemory) {
   model.graph.inputs.push_back(value("memory.filter.in", {1, 2}));
   model.graph.outputs.push_back(value("memory.filter.out", {1, 2}));
   model.graph.inputs.push_back(value("c_in", {1, 2}));
-  model.graph.outputs.push_back(value("c_out", {1, 3}));  // of another shape: not the same thing
+  model.graph.outputs.push_back(value("c_out", {1, 3}));  // a different shape, so a different value
   const Folder folder;
   const auto recurrent = read_policy(folder.write(model)).recurrent();
   ASSERT_THAT(recurrent, SizeIs(2));

@@ -1,4 +1,4 @@
-// Runs the node that a part holds, on ONNX Runtime.
+// Runs the node of a part in ONNX Runtime.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace leapp::testing {
 
-/// A file format and operator set that parts are written in.
+/// Returns the file format and operator set of parts.
 inline onnx::Model onnx_17() {
   onnx::Model model;
   model.ir_version = 8;
@@ -24,7 +24,7 @@ inline onnx::Model onnx_17() {
 
 using Values = std::map<std::string, std::vector<float>>;
 
-/// Runs a node whose ports are all float32, once. Inputs that are not given are zeros.
+/// Runs a node once. All its ports are float32; missing inputs are zeros.
 inline Values run_part(const importing::Part& part, const Values& given) {
   find_libraries();
   Model node = part.node;

@@ -31,7 +31,7 @@ inline onnx::Node node(const std::string& type, std::vector<std::string> inputs,
   return made;
 }
 
-/// actions = tanh(obs), and a reference out of `time_step` alone.
+/// Returns a model with actions = tanh(obs) and a reference that depends on `time_step` alone.
 inline onnx::Model tracking_model(std::int64_t size) {
   onnx::Model model;
   model.ir_version = 8;
@@ -44,7 +44,7 @@ inline onnx::Model tracking_model(std::int64_t size) {
   return model;
 }
 
-/// A folder that goes away with the object.
+/// A directory that is removed with the object.
 class Folder {
  public:
   Folder() {
@@ -67,7 +67,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The error that a call throws, as "LP823: text"; "" when it throws none.
+/// Returns the error of a call as "LP823: text"; "" if it throws none.
 template <typename Call>
 std::string error_of(Call&& call) {
   try {

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 class TermsTest : public ::testing::Test {
  protected:
-  // "" if the terms fill an observation of that size, else the error.
+  // Returns the error of the terms for an observation of that size; "" if they fill it.
   std::string settle(std::int64_t size, const Settings& settings = {}) {
     const Fields fields("policy.onnx", {}, settings);
     return error_of([&] { settle_terms(deployment_, fields, plain_port("obs", {1, size})); });

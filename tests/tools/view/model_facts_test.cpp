@@ -1,4 +1,4 @@
-// What a page shows of a model file.
+// Tests of the facts that a page shows about a model file.
 #include "view/model_facts.h"
 
 #include <gmock/gmock.h>

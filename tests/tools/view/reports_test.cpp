@@ -1,4 +1,4 @@
-// Reports about a bundle: taken for what they say, or not taken.
+// Reports about a bundle: read if they are valid, refused otherwise.
 #include "view/reports.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ TEST(ReportsTest, ABenchReportHasItsTickAndItsNodes) {
   EXPECT_TRUE(bench_report({}).is_null());
   const auto report = bench_report(write("bench.json", R"({"tick": {"p50_us": 3}, "nodes": {}})"));
   EXPECT_EQ(report["tick"]["p50_us"], 3);
-  const std::string deep(100'000, '[');  // as dumping it would need more stack than there is
+  const std::string deep(100'000, '[');  // dumping it would need more stack than available
   for (const std::string& text :
        {std::string("{}"), std::string("{\"tick\": 1, \"nodes\": {}}"), std::string("no"),
         std::string(R"({"tick": {}, "nodes": {"policy": null}})"),

@@ -1,4 +1,4 @@
-// The tensors that a TorchScript archive lists, and pickles that nobody wrote.
+// The tensors that a TorchScript archive lists, and malformed pickles.
 #include "view/script_tensors.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::string pickle_of(const std::string& model) {
   return {};
 }
 
-// A dict under one key: a tensor of two floats in storage "7", after one element.
+// Returns a dict with one key: a tensor of two floats in storage "7", at offset one.
 const std::string kOneTensor =
     "\x80\x02}(X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n"
     "FloatStorage\nX\x01\0\0\0"
@@ -63,16 +63,16 @@ TEST(ScriptTensorsTest, NoCutAndNoFlippedByteLeadsAstray) {
 TEST(ScriptTensorsTest, EndlessNestingEnds) {
   EXPECT_THAT(list_script_tensors("K\x01" + std::string(1'000'000, '\x85') + "."),
               testing::IsEmpty());
-  // Dicts inside each other, put there from the outside in.
+  // Nested dicts, filled from the outside in.
   std::string nested = "}";
   for (int i = 0; i < 100'000; ++i) nested += "X\x01\0\0\0a}q\0sh\0"s;
   EXPECT_THAT(list_script_tensors(nested + "."), testing::IsEmpty());
-  // A dict that is its own value.
+  // A dict that contains itself.
   EXPECT_THAT(list_script_tensors("}q\0(X\x01\0\0\0ah\0u."s), testing::IsEmpty());
 }
 
 TEST(ScriptTensorsTest, ATensorWithoutElementsHasAnySizes) {
-  // [0, 2^62, 2^62]: nothing lies in it, and nothing multiplies its sizes.
+  // [0, 2^62, 2^62]: the tensor has no elements, and the product of its sizes must not be computed.
   const std::string size = "\x8a\x08\0\0\0\0\0\0\0\x40"s;
   std::string pickle = kOneTensor;
   pickle.replace(pickle.find("K\x02\x85K\x01\x85"), 6, "K\0"s + size + size + "\x87K\x01\x85"s);
@@ -82,7 +82,7 @@ TEST(ScriptTensorsTest, ATensorWithoutElementsHasAnySizes) {
 }
 
 TEST(ScriptTensorsTest, ManyObjectsMayHaveTheSameAttributes) {
-  // One dict of many keys is the state of many objects: none of them copies it.
+  // A dict with many keys that is the state of many objects: no object copies it.
   std::string pickle = "}("s;
   for (int i = 0; i < 100'000; ++i) pickle += "X\x01\0\0\0aK\x01"s;
   pickle += "uq\0"s;

@@ -1,4 +1,4 @@
-// What flowed through ports, out of recordings that a controller wrote and that it did not.
+// Values of ports from recordings: those of a controller, and malformed ones.
 #include "view/series.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,8 @@ struct Message {
   std::string json;
 };
 
-// A recording with a channel of events, one of the port policy/obs and one that names no port.
+// Returns a recording with a channel of events, one of the port policy/obs, and one that names no
+// port.
 ordered_json series_of(const std::vector<Message>& messages, const std::string& policy = {}) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "series.mcap";
   McapWriter writer(file);

@@ -1,4 +1,4 @@
-// Archives of PyTorch, whole, cut short and made up.
+// PyTorch's archives: complete, truncated and malformed ones.
 #include "view/zip_archive.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ TEST(ZipArchiveTest, NoCutAndNoFlippedByteLeadsAstray) {
     other[at] = static_cast<char>(~other[at]);
     const auto entries = read_zip(other);
     if (!entries) continue;
-    for (const ZipEntry& entry : *entries) {  // whatever is listed lies in the archive
+    for (const ZipEntry& entry : *entries) {  // every listed entry is inside the archive
       if (entry.bytes.empty() || entry.inflated) continue;
       EXPECT_GE(entry.bytes.data(), other.data());
       EXPECT_LE(entry.bytes.data() + entry.bytes.size(), other.data() + other.size());

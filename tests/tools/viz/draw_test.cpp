@@ -11,7 +11,7 @@
 
 #include "leapp/error.h"
 
-/// Read by LeakSanitizer: the font libraries below Graphviz never free their caches.
+/// Read by LeakSanitizer: Graphviz's font libraries never free their caches.
 extern "C" LEAPP_EXPORT const char* __lsan_default_suppressions() {
   return "leak:libfontconfig\nleak:libpango\nleak:libgvplugin\nleak:libgvc\nleak:libcgraph\n"
          "leak:libcairo\nleak:libglib\nleak:libcdt\n";
@@ -28,7 +28,7 @@ Port port(std::string name, Shape shape = {1, 4}) {
   return {std::move(name), DType::kFloat32, std::move(shape), {}};
 }
 
-/// Two nodes, a wire, a state that goes round, and the action fed back to the first node.
+/// Two nodes, a wire, a state with feedback, and feedback of the action to the first node.
 Bundle make_bundle() {
   Bundle bundle;
   Model pre{"pre", {port("obs", {1, 6}), port("last")}, {port("f", {1, 6})}, {}, {}, "jit", {}, {}};
@@ -110,7 +110,7 @@ class DrawTest : public testing::Test {
   }
   ~DrawTest() override { std::filesystem::remove_all(folder_); }
 
-  // Graphviz is opened at run time and may be missing; all the rest of LEAPP does without it.
+  // Graphviz is opened at run time and may be missing. Everything else in LEAPP works without it.
   void SetUp() override {
     for (const char* name : {"libgvc.so.6", "libgvc.so.7"}) {
       if (::dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return;

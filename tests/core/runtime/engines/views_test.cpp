@@ -19,7 +19,7 @@ Model node() {
 
 class ViewsTest : public ::testing::Test {
  protected:
-  // Whether the views pass; what is wrong with them otherwise names `expected`.
+  // Returns whether the views are accepted, or their error contains `expected`.
   void expect_refused(const std::string& expected) const {
     try {
       check_views(node(), std::array<ConstTensorView, 1>{in_}, outputs_);
@@ -61,7 +61,7 @@ TEST_F(ViewsTest, EachPortHasABuffer) {
   expect_refused("pi");
 }
 
-// An engine of the host's memory.
+// An engine on host memory.
 class HostEngine final : public Engine {
  public:
   std::string description() const override { return "host"; }

@@ -46,7 +46,7 @@ TEST_F(CppEngineTest, ComputesWithItsWeights) {
   const TensorView in{x.data(), DType::kFloat32, {1, 4}};
   const TensorView out{y.data(), DType::kFloat32, {1, 4}};
   const auto binding = engine->bind(std::array<ConstTensorView, 1>{in}, std::array{out});
-  weights_.fill(0);  // they were copied
+  weights_.fill(0);  // the engine has copied them
   ASSERT_TRUE(binding->run());
   EXPECT_THAT(y, ElementsAre(2, 3, 4, 5));
   std::array<float, 4> other{2, 2, 2, 2};

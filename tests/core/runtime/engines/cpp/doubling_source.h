@@ -1,4 +1,4 @@
-// A small model in C++ as the generator would write it, for tests that compile one.
+// A small C++ model in the form of a generated one, for tests that compile it.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,8 @@
 
 namespace leapp::test {
 
-/// y = w x for four elements, and a failure if x[0] is 13. `abi` is what the table says.
+/// Returns a source that computes y = w x for four elements and fails if x[0] is 13. `abi` is the
+/// version in its table.
 inline std::string doubling_source(int abi = 1) {
   return R"(
 #include <cstring>
@@ -49,7 +50,7 @@ inline Model doubling_model() {
   return model;
 }
 
-/// Compiles it into `folder`.
+/// Compiles the source into `folder`.
 inline std::filesystem::path compile_doubling(const std::filesystem::path& folder, int abi = 1) {
   const std::filesystem::path source = folder / "policy.cpp";
   std::ofstream(source) << doubling_source(abi);

@@ -23,7 +23,7 @@ using test::doubling_model;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-// A library that was compiled, and the record beside it.
+// A compiled library with its record.
 class NativeLibraryTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class NativeLibraryTest : public ::testing::Test {
     library_ = compile_doubling(folder_.path());
   }
 
-  // A library of another checksum, and larger than the files that are read whole.
+  // A library with another checksum, larger than the files that are read at once.
   void grow(std::size_t bytes) const {
     std::ofstream(library_, std::ios::app | std::ios::binary) << std::string(bytes, 'x');
   }
@@ -87,7 +87,7 @@ TEST_F(NativeLibraryTest, ALibraryThatWasChangedIsRefusedWhateverItsSize) {
   EXPECT_THAT(fault(Code::kStaleBuild), HasSubstr("its checksum is " + sha256_file(library_)));
 }
 
-// What runs is a copy that nobody can write to, not the file.
+// The library that runs is a copy that no process can write to, not the file.
 TEST_F(NativeLibraryTest, ALargeLibraryIsOpenedFromASealedCopy) {
   grow(20 << 20);
   write_record(sha256_file(library_));
@@ -97,7 +97,7 @@ TEST_F(NativeLibraryTest, ALargeLibraryIsOpenedFromASealedCopy) {
   ::close(former);  // the file is empty now
   EXPECT_EQ(run(*engine), 2);
   EXPECT_THAT(fault(Code::kStaleBuild), HasSubstr("its checksum is"));
-  // The copies are among this process's descriptors: none takes a byte.
+  // The copies are file descriptors of this process, and none of them can be written to.
   int copies = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code ignored;

@@ -15,8 +15,8 @@ namespace {
 using onnx::testing::float_tensor;
 using ::testing::ElementsAre;
 
-// A model with one large and one small weight, placed in memory so that the elements of the large
-// one begin `shift` bytes after a boundary of 16.
+// Returns a model with one large and one small weight, in memory such that the elements of the
+// large one begin `shift` bytes after a multiple of 16.
 struct Placed {
   explicit Placed(std::size_t shift) {
     std::vector<float> values(512);
@@ -38,7 +38,7 @@ struct Placed {
 
   std::vector<std::byte> storage;
   ModelFile file;
-  std::size_t place = 0;  // of the large weight's elements in the file
+  std::size_t place = 0;  // offset of the large weight's elements in the file
 };
 
 TEST(LentWeightsTest, LargeAlignedWeightsAreReadWhereTheyLie) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// Ends the process with 0 if ONNX Runtime is not found, and what is said names `expected`.
+// Exits with 0 if ONNX Runtime is not found and the message contains `expected`.
 [[noreturn]] void expect_not_found(const std::string& expected) {
   try {
     OnnxRuntime::get();
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
   std::_Exit(1);
 }
 
-// In processes of their own: the library is opened once in each.
+// Each runs in a separate process, because the library is opened once per process.
 class OnnxRuntimeDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
