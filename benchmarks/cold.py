@@ -1,7 +1,7 @@
 """An export as users run it: a process that traces and compiles once. `python cold.py BACKEND`.
 
-Prints one JSON object: what each step took, in seconds, and what a second export in the same
-process takes. Drawing and validation are included; importing PyTorch is not.
+Prints one JSON object: the time of each step in seconds, and that of a second export in the same
+process. Drawing and validation are included; importing PyTorch is not.
 """
 
 from __future__ import annotations

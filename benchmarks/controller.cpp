@@ -3,10 +3,10 @@
 //   bench_controller                    nanoseconds of update(), and of the same through maps
 //   bench_controller --loop SECONDS     a 1 kHz loop with a 50 Hz policy and a second busy core
 //
-// prints one JSON object. The policy is a function that copies: 12 joints and 3 sensors, so that
-// all that is measured is what stands around a policy. "maps" is how it is often done: each value
-// goes through a map from names to values and a vector that is made in each tick. Contestants take
-// turns in short rounds, and the median of the rounds counts.
+// prints one JSON object. The policy is a function that copies (12 joints, 3 sensors), so only the
+// code around a policy is measured. "maps" is a common way to write it: each value goes through a
+// map from names to values and a vector that is created in each tick. The variants alternate in
+// short rounds; the result is the median of the rounds.
 #include "leapp/controller.h"
 
 #include <unistd.h>
@@ -84,7 +84,7 @@ class Bench {
     leapp::Model model;
     model.name = "pi";
     model.backend = "onnx";
-    // The checksum of that one letter.
+    // The checksum of a file that contains one letter.
     model.file = leapp::FileEntry{
         "pi.onnx", "", "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"};
     model.inputs = {named_port("q", "state/joint/position", joint_names(false), "rad"),
@@ -124,7 +124,7 @@ class Bench {
   std::filesystem::path folder_;
 };
 
-// Names, values and order looked up in every tick.
+// Looks up names, values and order in every tick.
 class ThroughMaps {
  public:
   explicit ThroughMaps(leapp::InferenceManager& manager)
@@ -210,7 +210,7 @@ void compare() {
               median(ours), median(theirs));
 }
 
-// Counts ticks that began more than a tenth of a period, or a whole one, after their time.
+// Counts ticks that start more than a tenth of a period, or a whole one, late.
 void loop(double seconds) {
   Bench bench;
   bench.robot.rate = 1000;

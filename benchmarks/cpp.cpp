@@ -2,8 +2,8 @@
 //
 //   bench_cpp onnx.yaml cpp.yaml [--ticks N]
 //
-// prints one JSON object with the latencies in microseconds of both. `leapp build cpp.yaml` goes
-// before. They take turns in short rounds, so that what else the machine does hits both alike.
+// prints one JSON object with the latencies in microseconds of both. Run `leapp build cpp.yaml`
+// first. The two alternate in short rounds, so other load on the machine affects both equally.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -33,7 +33,7 @@ Run = Callable[[], object]
 
 
 class Recurrent(nn.Module):
-    """A cell, and a small network behind it; the state goes in and out."""
+    """A cell followed by a small network; the state is an input and an output."""
 
     def __init__(self, cell: nn.Module) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class History(nn.Module):
 
 
 class Plain(nn.Module):
-    """A network of one output."""
+    """A network with one output."""
 
     def __init__(self, net: nn.Module) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ def policies() -> dict[str, tuple[nn.Module, list[Tensor]]]:
 
 
 def export(model: nn.Module, inputs: list[Tensor], backend: str, folder: Path) -> Path:
-    """One node; what carries state is fed back."""
+    """Trace one node; its state is fed back."""
     state = inputs[1:]
 
     def step() -> None:
@@ -98,7 +98,7 @@ def export(model: nn.Module, inputs: list[Tensor], backend: str, folder: Path) -
 
 
 def bundles(name: str, folder: Path) -> tuple[Path, Path]:
-    """The policy as ONNX and as C++, the latter compiled."""
+    """Export the policy as ONNX and as C++, and compile the latter."""
     pair = []
     for backend in ("onnx", "cpp"):
         target = folder / f"{name} {backend}".replace(" ", "_").replace(",", "")
@@ -129,7 +129,7 @@ def table_of_ticks(folder: Path, ticks: int) -> None:
     pair = bundles("MLP 48-512-256-128-12", folder / "busy")
     with other_cores_busy():
         cpp_alone = native(pair, ticks)["cpp"]
-    print(f"\nBeside busy cores the MLP takes {us(cpp_alone['p50_us'])} µs, p99.9 "
+    print(f"\nWith busy cores the MLP takes {us(cpp_alone['p50_us'])} µs, p99.9 "
           f"{us(cpp_alone['p999_us'])} µs: {over(cpp_alone['p999_us'], cpp_alone['p50_us'])} times "
           "(goal: 1.5).")  # fmt: skip
 

@@ -2,9 +2,9 @@
 benchmarks/gpu.py
 
 Batched policies, as in training and evaluation of thousands of environments at once: normalise,
-encoder, a 512-256-128 policy, a clamp whose action is fed back. Device memory goes in and out, and
-nothing is copied to the host. Contestants take turns; numbers are medians in microseconds, each
-tick waited for:
+encoder, a 512-256-128 policy, a clamp whose action is fed back. Inputs and outputs are in device
+memory, and nothing is copied to the host. The variants alternate; numbers are medians in
+microseconds, including the wait for each tick:
 
     eager     the modules, called from Python
     frozen    torch.jit.freeze of each node
@@ -83,7 +83,7 @@ PORTS: dict[str, tuple[dict[str, list[int]], dict[str, list[int]]]] = {
 
 
 def write_bundle(folder: Path, nodes: dict[str, nn.Module], batch: int) -> Path:
-    """The four nodes as TorchScript files with their YAML."""
+    """Write the four nodes as TorchScript files with their YAML."""
 
     def ports(side: dict[str, list[int]]) -> list[dict[str, Any]]:
         return [
@@ -126,7 +126,7 @@ def write_bundle(folder: Path, nodes: dict[str, nn.Module], batch: int) -> Path:
 
 
 class Pipeline:
-    """The same four nodes by hand."""
+    """The same four nodes, written by hand."""
 
     def __init__(self, nodes: dict[str, Any], batch: int, obs: Tensor) -> None:
         self.nodes, self.obs = nodes, obs
@@ -140,7 +140,7 @@ class Pipeline:
 
 
 def replayed(nodes: dict[str, Any], batch: int, obs: Tensor) -> tuple[Callable[[], None], Tensor]:
-    """All four as one CUDA graph, and where its action is."""
+    """Capture all four as one CUDA graph; return it with its action."""
     pipeline = Pipeline(nodes, batch, obs)
     static = torch.zeros(batch, 12, device=obs.device)
 
@@ -165,7 +165,7 @@ def replayed(nodes: dict[str, Any], batch: int, obs: Tensor) -> tuple[Callable[[
 
 
 def waited(tick: Callable[[], Any]) -> Callable[[], None]:
-    """The tick with the wait for its end, which LEAPP's own includes."""
+    """Return the tick with the wait for its end, as in LEAPP's own."""
 
     def run() -> None:
         tick()
@@ -175,7 +175,7 @@ def waited(tick: Callable[[], Any]) -> Callable[[], None]:
 
 
 def measure(contestants: dict[str, Callable[[], Any]], ticks: int) -> dict[str, float]:
-    """Median microseconds a tick, in turns."""
+    """Return the median microseconds per tick, measured alternately."""
     samples: dict[str, list[float]] = {name: [] for name in contestants}
     for tick in contestants.values():
         for _ in range(20):
@@ -199,7 +199,7 @@ def run(batch: int, ticks: int) -> dict[str, Any]:
         module.eval().requires_grad_(False)
     obs = torch.randn(batch, 48, device="cuda")
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        # Written on the CPU, run on the GPU: the manager moves the weights.
+        # Exported on the CPU, run on the GPU: the manager moves the weights.
         path = write_bundle(Path(folder), nodes, batch)
         manager = leapp.InferenceManager(path, provider="cuda")
         manager.bind_input("normalise/obs", obs)

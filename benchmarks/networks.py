@@ -1,4 +1,4 @@
-"""Real networks with random weights, built in code: what exporters are measured on."""
+"""Real networks with random weights, built in code, for measuring exporters."""
 
 from __future__ import annotations
 
@@ -267,11 +267,11 @@ NETWORKS: dict[str, Network] = {
 
 
 def build(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """A network in eval mode with inputs, the same for every caller."""
+    """Return a network in eval mode with inputs, the same in every call."""
     torch.manual_seed(0)
     network = NETWORKS[name]
     model = network.make().eval()
     inputs = network.inputs()
     with torch.no_grad():
-        model(*inputs)  # lazy layers take their shapes
+        model(*inputs)  # lazy layers get their shapes
     return model, inputs

@@ -60,7 +60,7 @@ class Chain:
 
 
 class Wide:
-    """Three nodes of many weights."""
+    """Three nodes with many weights."""
 
     def __init__(self, backend: str = "jit") -> None:
         torch.manual_seed(0)
@@ -115,7 +115,7 @@ Stepper = Callable[[], object]
 
 
 def make(name: str, backend: str) -> Stepper:
-    """A pipeline by name, as a function that runs one tick on fixed input."""
+    """Return a pipeline by name, as a function that runs one tick on fixed input."""
     obs = torch.linspace(-1, 1, 48).unsqueeze(0)
     if name == "four nodes":
         pipeline = FourNodes(backend)
@@ -134,12 +134,12 @@ def make(name: str, backend: str) -> Stepper:
 
 
 def export(name: str, backend: str, folder: Path, passes: int = 2, **options: object) -> Path:
-    """Traces and compiles a pipeline; returns its YAML."""
+    """Trace and compile a pipeline; return its YAML."""
     return export_step(make(name, backend), folder, passes, **options)
 
 
 def export_step(step: Stepper, folder: Path, passes: int = 2, **options: object) -> Path:
-    """The same for one that is there."""
+    """The same for an existing pipeline."""
     with torch.no_grad():
         leapp.start("bench", save_path=str(folder))
         for _ in range(passes):

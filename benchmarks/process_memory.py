@@ -14,14 +14,14 @@ def resident() -> int:
 
 
 def anonymous() -> int:
-    """Memory that no file backs: what the kernel cannot drop."""
+    """Return the memory that no file backs, which the kernel cannot drop."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
 
 
 @contextlib.contextmanager
 def watching_memory(seen: list[int]) -> Iterator[None]:
-    """Append what anonymous() says every millisecond."""
+    """Append the result of anonymous() every millisecond."""
     over = threading.Event()
 
     def watch() -> None:

@@ -1,8 +1,8 @@
-"""Side by side with NVIDIA's leapp, in one run: `make bench`, or python benchmarks/run.py --help.
+"""Measures LEAPP and NVIDIA's leapp in one run: `make bench`, or python benchmarks/run.py --help.
 
-Both are measured by the same code, each in processes of its own interpreter, taking turns; a number
-is the median over the rounds. The peer's interpreter is $LEAPP_PEER_PYTHON; without it only LEAPP
-itself is measured. To make one:
+The same code measures both, each in processes of its own interpreter, alternately; a number is the
+median over the rounds. The interpreter with NVIDIA's leapp is $LEAPP_PEER_PYTHON; without it only
+LEAPP is measured. To create one:
 
     python3 -m venv .cache/peer && .cache/peer/bin/pip install torch==2.13.0 leapp==0.7.2 onnxscript
     LEAPP_PEER_PYTHON=.cache/peer/bin/python make bench
@@ -34,7 +34,7 @@ Numbers = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line of a table: a number of a task, for both sides."""
+    """One row of a table: a number of a task, for both sides."""
 
     label: str
     task: str
@@ -96,7 +96,7 @@ SECTIONS: dict[str, list[Row]] = {
 
 
 class Bench:
-    """Runs tasks in fresh processes and keeps what they said."""
+    """Runs tasks in new processes and stores their results."""
 
     def __init__(self, peer: str | None, rounds: int) -> None:
         self.peer, self.rounds = peer, rounds
@@ -105,7 +105,7 @@ class Bench:
     def once(self, python: str, task: str, options: dict[str, str]) -> Numbers:
         command = [python, str(HERE / "tasks.py"), task, *(f"{k}={v}" for k, v in options.items())]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-        if python == self.peer:  # what is set for ours must not reach theirs
+        if python == self.peer:  # variables for LEAPP must not affect the other one
             environment.pop("PYTHONPATH", None)
         done = subprocess.run(
             command, capture_output=True, text=True, env=environment, cwd=tempfile.gettempdir()
@@ -167,7 +167,7 @@ def table(bench: Bench, rows: list[Row], results: list[Numbers]) -> list[str]:
 
 
 def run_graphs(bench: Bench, results: list[Numbers]) -> list[str]:
-    """ONNX Runtime on our graphs and on torch's, in one process, taking turns."""
+    """Measure ONNX Runtime on our graphs and on torch's, in one process, alternately."""
     with tempfile.TemporaryDirectory() as ours, tempfile.TemporaryDirectory() as theirs:
         bench.once(sys.executable, "export_for_timing", {"folder": ours, "exporter": "leapp"})
         if bench.peer:
@@ -190,7 +190,7 @@ def run_graphs(bench: Bench, results: list[Numbers]) -> list[str]:
 
 
 def race(ours: Path, theirs: Path) -> tuple[float, float]:
-    """Median microseconds a run of two models on the same inputs."""
+    """Return the median microseconds per run of two models on the same inputs."""
     import numpy as np
     import onnxruntime as ort
 

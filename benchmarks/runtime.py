@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 Numbers = dict[str, Any]
-#: A task of tasks.py by one of the interpreters: python, task, options.
+#: Runs a task of tasks.py with one of the interpreters: python, task, options.
 Once = Callable[[str, str, dict[str, str]], Numbers]
 
 PIPELINES = ("one node", "four nodes", "20 nodes", "GRU policy", "resnet18")
@@ -27,7 +27,7 @@ CHAINS = (1, 10, 100, 1000)
 
 
 class RuntimeBench:
-    """Exports the bundles into a folder and measures them."""
+    """Exports the bundles into a directory and measures them."""
 
     def __init__(self, once: Once, peer: str | None, rounds: int, folder: Path) -> None:
         self.once, self.peer, self.rounds, self.folder = once, peer, rounds, folder
@@ -43,7 +43,7 @@ class RuntimeBench:
         return str(yaml)
 
     def native(self, yaml: str, ticks: int) -> Numbers:
-        """Medians over the rounds of what bench_tick says."""
+        """Return medians over the rounds of bench_tick's results."""
         program = Path(os.environ.get("LEAPP_BUILD", "build/release")) / "bin" / "bench_tick"
         answers = []
         for _ in range(self.rounds):
@@ -58,7 +58,9 @@ class RuntimeBench:
         return {key: middle([answer[key] for answer in answers]) for key in answers[0]}
 
     def python(self, task: str, yaml: str, **options: str) -> tuple[Numbers, Numbers]:
-        """Both interpreters on one bundle, taking turns; the peer's are empty without one."""
+        """Measure one bundle with both interpreters, alternately; the results of a missing one are
+        empty.
+        """
         sides: tuple[list[Numbers], list[Numbers]] = ([], [])
         for _ in range(self.rounds):
             for python, answers in zip((sys.executable, self.peer), sides, strict=True):
@@ -74,14 +76,14 @@ class RuntimeBench:
 
 
 def onnxruntime() -> str:
-    """The library that both languages use."""
+    """Return the library that both languages use."""
     import onnxruntime as module
 
     return str(next((Path(module.__file__).parent / "capi").glob("libonnxruntime.so*")))
 
 
 def middle(values: list[Any]) -> Any:
-    """The median of numbers, and of the numbers inside dictionaries."""
+    """Return the median of numbers, also of the numbers inside dictionaries."""
     if isinstance(values[0], dict):
         return {key: middle([value[key] for value in values]) for key in values[0]}
     return statistics.median(values) if isinstance(values[0], (int, float)) else values[0]
@@ -89,7 +91,7 @@ def middle(values: list[Any]) -> Any:
 
 @contextlib.contextmanager
 def other_cores_busy() -> Iterator[None]:
-    """Keeps all processors but one at work."""
+    """Keeps all processors except one busy."""
     workers = [
         multiprocessing.Process(target=spin, daemon=True)
         for _ in range(max(1, (os.cpu_count() or 2) - 1))
@@ -230,7 +232,7 @@ PARTS = {
 
 
 def measure(once: Once, peer: str | None, rounds: int) -> list[str]:
-    """All tables of the runtime, as lines of Markdown."""
+    """Return all tables of the runtime, as lines of Markdown."""
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = RuntimeBench(once, peer, rounds, Path(folder))

@@ -1,9 +1,9 @@
 """The cost of a shadow run: `python shadow.py [BACKEND]`.
 
-Prints one JSON object, in microseconds a tick: the annotated program by itself, a tick of its
-bundle with every node by itself, both in one loop (weights of both do not fit a small cache), the
-program in a shadow run, and that over the two in one loop. They take turns, and each figure is the
-median of its turns: the machine may be busy.
+Prints one JSON object, in microseconds per tick: the annotated program alone, a tick of its bundle
+without merging, both in one loop (the weights of both do not fit a small cache), the program in a
+shadow run, and the ratio of the last two. The variants alternate, and each figure is the median of
+its turns, because the machine may be busy.
 """
 
 from __future__ import annotations

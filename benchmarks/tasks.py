@@ -1,6 +1,7 @@
 """The measurements, one function per row. Runs under either LEAPP: `python tasks.py NAME`.
 
-Each task prints one JSON object: numbers by name. Times are in seconds unless a name says else.
+Each task prints one JSON object with numbers by name. Times are in seconds unless a name ends with
+another unit.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ def median_of(function: Callable[[], object], repeats: int) -> float:
 
 @task
 def tracing() -> Numbers:
-    """The first traced pass and a re-entry of the four-node pipeline, over plain eager."""
+    """Measure the first and a later traced pass of the four-node pipeline, relative to eager."""
     first, again, eager = [], [], []
     with folder() as path, torch.no_grad():
         for _ in range(7):
             step = pipelines.make("four nodes", "jit")
-            for _ in range(20):  # the first runs of a module pay for things of PyTorch's own
+            for _ in range(20):  # the first runs of a module include set-up work of PyTorch
                 step()
             eager.append(median_of(step, 30))
             with session(path):
@@ -99,7 +100,7 @@ def chain_of_adds(x: torch.Tensor, count: int) -> torch.Tensor:
 
 @task
 def recording(counts: str = "10,100,1000,10000,100000") -> Numbers:
-    """Microseconds an operator costs over eager while it is recorded."""
+    """Measure the microseconds per operator that recording adds to eager."""
     result: Numbers = {}
     with folder() as path, torch.no_grad():
         for count in (int(text) for text in counts.split(",")):
@@ -111,7 +112,7 @@ def recording(counts: str = "10,100,1000,10000,100000") -> Numbers:
                 gc.collect()
                 gc.disable()
                 with session(path):
-                    # The first node pays for caches that a new session leaves cold.
+                    # The first node runs with the cold caches of a new session.
                     warm = annotate.input_tensors("warm", {"x": torch.zeros(4)})
                     annotate.output_tensors("warm", {"y": chain_of_adds(warm, 10)})
                     value = annotate.input_tensors("n", {"x": torch.zeros(4)})
@@ -123,7 +124,7 @@ def recording(counts: str = "10,100,1000,10000,100000") -> Numbers:
 
 @task
 def compile_graph(pipeline: str = "four nodes", backend: str = "jit") -> Numbers:
-    """compile_graph of a traced pipeline with validation and without drawing."""
+    """Measure compile_graph of a traced pipeline with validation and without drawing."""
     times = []
     with folder() as path, torch.no_grad():
         for _ in range(5):
@@ -137,14 +138,14 @@ def compile_graph(pipeline: str = "four nodes", backend: str = "jit") -> Numbers
 
 @task
 def cold_export(backend: str = "onnx") -> Numbers:
-    """The four-node pipeline exported by a process that does nothing else, drawing included."""
+    """Measure an export of the four-node pipeline in a new process, drawing included."""
     command = [sys.executable, str(Path(__file__).parent / "cold.py"), backend]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 def layers_of(gigabytes: float) -> tuple[torch.nn.Module, torch.Tensor]:
-    """A model of that size, and an input for it."""
+    """Return a model of that size, and an input for it."""
     width = 4096
     count = max(1, round(gigabytes * 2**30 / (width * width * 4)))
     layers = [torch.nn.Linear(width, width, bias=False) for _ in range(count)]
@@ -153,7 +154,7 @@ def layers_of(gigabytes: float) -> tuple[torch.nn.Module, torch.Tensor]:
 
 @task
 def export_memory(backend: str = "onnx", gigabytes: float = 1.0) -> Numbers:
-    """Memory of compile_graph with validation at its peak, in addition to the model."""
+    """Measure the peak memory of compile_graph with validation, in addition to the model."""
     model, x = layers_of(gigabytes)
     size = sum(p.numel() * 4 for p in model.parameters())
     seen: list[int] = []
@@ -170,7 +171,7 @@ def export_memory(backend: str = "onnx", gigabytes: float = 1.0) -> Numbers:
 
 @task
 def memory(gigabytes: float = 1.0) -> Numbers:
-    """Memory while a large model is traced, over the model itself."""
+    """Measure the memory while a large model is traced, relative to the model."""
     model, x = layers_of(gigabytes)
     size = sum(p.numel() * 4 for p in model.parameters())
     with folder() as path, torch.no_grad():
@@ -191,7 +192,9 @@ def memory(gigabytes: float = 1.0) -> Numbers:
 
 @task
 def tracing_off() -> Numbers:
-    """An annotate call outside start/stop, in nanoseconds; and whether torch is left alone."""
+    """Measure an annotate call outside a session in nanoseconds, and check that torch is not
+    loaded.
+    """
     x = torch.zeros(4)
     payload = {"x": x}
     count = 20000
@@ -211,7 +214,7 @@ def tracing_off() -> Numbers:
 
 @task
 def export_network(name: str = "resnet18", backend: str = "onnx") -> Numbers:
-    """Tracing and exporting one network, without validation."""
+    """Measure tracing and exporting one network, without validation."""
     times = []
     step = pipelines.make(name, backend)
     with folder() as path:
@@ -222,7 +225,7 @@ def export_network(name: str = "resnet18", backend: str = "onnx") -> Numbers:
 
 @task
 def torch_export_network(name: str = "resnet18") -> Numbers:
-    """torch's own ONNX exporter on the same network."""
+    """Measure torch's own ONNX exporter on the same network."""
     model, inputs = networks.build(name)
     times = []
     with folder() as path, contextlib.redirect_stdout(io.StringIO()):
@@ -245,7 +248,7 @@ def percentiles(samples: list[int]) -> Numbers:
 
 @task
 def run_bundle(yaml: str, count: int = 5000) -> Numbers:
-    """Latency of run_policy from Python."""
+    """Measure the latency of run_policy from Python."""
     manager = leapp.InferenceManager(yaml)
     feed = manager.get_mock_input()
     for _ in range(max(20, count // 10)):
@@ -259,7 +262,7 @@ def run_bundle(yaml: str, count: int = 5000) -> Numbers:
     return percentiles(samples)
 
 
-#: In a process of its own: torch is there, leapp is not.
+#: Runs in a separate process, in which torch is loaded but leapp is not.
 FIRST_LOAD = """
 import sys, time, torch
 began = time.perf_counter()
@@ -272,7 +275,7 @@ print("\\n", time.perf_counter() - began)
 
 @task
 def load_bundle(yaml: str) -> Numbers:
-    """Loading and the first tick: in a fresh process with the import, and again."""
+    """Measure loading and the first tick: in a new process with the import, and again."""
 
     def load() -> None:
         manager = leapp.InferenceManager(yaml)
@@ -286,7 +289,7 @@ def load_bundle(yaml: str) -> Numbers:
 
 @task
 def bundle_memory(yaml: str, small: str) -> Numbers:
-    """Memory of a loaded bundle in addition to its weights; the engine itself is already
+    """Measure the memory of a loaded bundle in addition to its weights; the engine is already
     loaded."""
     kept = leapp.InferenceManager(small)
     kept.run_policy(kept.get_mock_input())
@@ -305,7 +308,7 @@ def bundle_memory(yaml: str, small: str) -> Numbers:
 
 @task
 def export_for_timing(folder: str, exporter: str) -> Numbers:
-    """Writes every network as ONNX into ``folder``, by LEAPP or by torch itself."""
+    """Write every network as ONNX into ``folder``, with LEAPP or torch itself."""
     written: list[str] = []
     for name in networks.NETWORKS:
         target = Path(folder) / f"{name}.onnx"
@@ -327,7 +330,7 @@ def brief(error: Exception) -> str:
 
 @task
 def programs(backend: str = "jit") -> Numbers:
-    """The test suite's policy programs: which come out right, wrong, or are refused."""
+    """Run the test suite's policy programs: which results are right, wrong, or refused."""
     sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "python"))
     from programs import PROGRAMS, runner
 
@@ -350,10 +353,10 @@ def programs(backend: str = "jit") -> Numbers:
 
 
 def hold_to_one_core() -> None:
-    """Let PyTorch and ONNX Runtime use one thread, whoever calls them.
+    """Let PyTorch and ONNX Runtime use one thread for every caller.
 
-    A mask of processors would not do: ONNX Runtime gives the threads of its default pool masks of
-    their own, over all processors there are.
+    A processor mask is not enough: ONNX Runtime sets the masks of its default pool's threads to all
+    processors.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     torch.set_num_threads(1)

@@ -7,8 +7,8 @@
 //   separate        LEAPP, merge off
 //   merged_raw      ONNX Runtime on the merged graph alone
 //   merged          LEAPP
-// and of loading the bundle. Contestants take turns in short rounds, so that what else the machine
-// does hits all of them alike. Without --ticks, 20,000 ticks each. Bundles with TorchScript nodes
+// and of loading the bundle. The variants alternate in short rounds, so other load on the machine
+// affects all of them equally. Without --ticks, 20,000 ticks each. Bundles with TorchScript nodes
 // have no raw contestants. `overhead_ns_per_node` is a tick of 1,000 nodes whose engine does
 // nothing.
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// ONNX Runtime by hand: what a careful user writes without LEAPP.
+// ONNX Runtime used directly, as a careful user would without LEAPP.
 class RawSessions {
  public:
   explicit RawSessions(const leapp::Bundle& bundle) {
@@ -107,7 +107,7 @@ class RawSessions {
     return *buffer;
   }
 
-  // An input's own buffer ("<node/port"), or that of the output which feeds it.
+  // Returns an input's own buffer ("<node/port"), or that of the output that feeds it.
   leapp::Tensor& input_buffer(const leapp::Bundle& bundle, const std::string& node,
                               const leapp::Port& port) {
     for (const leapp::Wire& wire : bundle.pipeline.data_flow) {
@@ -122,7 +122,7 @@ class RawSessions {
 
   OrtValue* value_over(leapp::Tensor& tensor) {
     if (tensor.dtype() != leapp::DType::kFloat32) {
-      std::fprintf(stderr, "this benchmark knows float32 only\n");
+      std::fprintf(stderr, "this benchmark supports float32 only\n");
       std::exit(2);
     }
     OrtValue* value = nullptr;
@@ -200,7 +200,7 @@ std::function<void()> ticker(const std::shared_ptr<RawSessions>& sessions,
   return [sessions] { sessions->tick(); };
 }
 
-// An engine that costs nothing: what is left of a tick is LEAPP's own.
+// An engine that takes no time: the rest of a tick is LEAPP's own time.
 class NoEngine final : public leapp::Engine {
   class Run final : public leapp::Binding {
     void rebind_input(std::size_t, const leapp::ConstTensorView&) override {}
@@ -214,7 +214,7 @@ class NoEngine final : public leapp::Engine {
   }
 };
 
-// A chain of nodes, each with a state of its own.
+// Returns a chain of nodes, each with its own state.
 double overhead_ns_per_node(const leapp::Bundle& any, const std::filesystem::path& folder) {
   constexpr int kNodes = 1000;
   leapp::Bundle bundle;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From PyTorch code to a robot's control loop, in one go. Run by `make demo`, which sets up PATH and LEAPP_BUILD.
+# Goes from PyTorch code to a robot's control loop. Run by `make demo`, which sets up PATH and LEAPP_BUILD.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
-// Whatever the bytes, taking them for a report of `leapp bench` ends in a report that a page can
-// hold or in an Error.
+// Reads any bytes as a report of `leapp bench`: the result is a report that a page can contain, or
+// an Error.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-// Whatever the bytes, reading them as a bundle ends in a bundle or in an Error. What is read must
-// survive being written and read again.
+// Reads any bytes as a bundle: the result is a bundle or an Error. A bundle must be the same after
+// writing and reading it again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

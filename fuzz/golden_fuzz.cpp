@@ -1,5 +1,5 @@
-// Whatever the bytes, reading them as golden traces of a bundle ends in traces or in an Error.
-// Traces that were read have every input of every tick, and can be looked at to their last byte.
+// Reads any bytes as golden traces of a bundle: the result is traces or an Error. Traces have every
+// input of every tick, and every byte of them can be read.
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>

@@ -1,4 +1,4 @@
-// The bundle whose golden traces and recordings the fuzzers make up: one node with a state.
+// The bundle of the fuzzed golden traces and recordings: one node with a state.
 #pragma once
 
 #include "leapp/bundle.h"

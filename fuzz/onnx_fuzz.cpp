@@ -1,5 +1,5 @@
-// Whatever the bytes, reading them as an ONNX model ends in a model or in an Error. What is read
-// can be written, and then comes back as the same bytes.
+// Reads any bytes as an ONNX model: the result is a model or an Error. A model can be written, read
+// and written again, with the same bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Whatever the bytes, reading them as a controller's recording ends in series or in an Error.
+// Reads any bytes as a controller's recording: the result is series or an Error.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

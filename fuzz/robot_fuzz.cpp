@@ -1,5 +1,4 @@
-// Whatever the bytes, reading them as a robot's description ends in a robot or in an Error, and a
-// robot that was read makes sense.
+// Reads any bytes as a robot's description: the result is a valid robot or an Error.
 #include <cstdint>
 #include <string_view>
 

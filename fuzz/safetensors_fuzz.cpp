@@ -1,5 +1,5 @@
-// Whatever the bytes, reading them as safetensors ends in tensors or in an Error. Tensors that were
-// read can be looked at to their last byte, and written and read again.
+// Reads any bytes as safetensors: the result is tensors or an Error. Every byte of the tensors can
+// be read, and they can be written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>

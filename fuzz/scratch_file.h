@@ -1,4 +1,4 @@
-// A file for readers that take a path. It is gone at the end of the process.
+// A file for readers that take a path. It is removed at the end of the process.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Whatever the bytes, a model file of PyTorch ends in facts or in a remark: the archive, the pickle
-// in it and a program's JSON. Weights that were found can be looked at to their last element.
+// Reads any bytes as a model file of PyTorch: the result is facts or a remark. This covers the
+// archive, its pickle and a program's JSON. Every element of the weights can be read.
 #include <cstdint>
 
 #include "scratch_file.h"
@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const leapp::view::Weight& weight : facts.weights) {
     if (weight.tensor.data != nullptr) leapp::view::distribution_of(weight.tensor);
   }
-  // The pickle alone as well: an archive's lengths hide it from most changes.
+  // Also reads the bytes as a bare pickle: in an archive, most changed bytes are refused because of
+  // the lengths.
   leapp::view::list_script_tensors({reinterpret_cast<const char*>(data), size});
   return 0;
 }

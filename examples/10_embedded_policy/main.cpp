@@ -1,4 +1,4 @@
-// Ten ticks of the policy that export.py wrote, in a program that holds nothing but the policy: no
+// Ten ticks of the policy that export.py wrote, in a program that contains only the policy: no
 // LEAPP, no files, no heap. The same source runs on a PC, on a 64-bit Arm board and on a
 // microcontroller.
 #include <cstddef>

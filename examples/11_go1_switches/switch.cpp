@@ -3,8 +3,8 @@
 //
 //   11_go1_switches go1.xml [recording.mcap]
 //
-// go1.xml is the robot as mjlab has it. The program sets the sensors and the command and sends what
-// the supervisor says; supervisor.yaml decides when to switch.
+// go1.xml is mjlab's file of the robot. The program sets the sensors and the command and sends the
+// supervisor's targets; supervisor.yaml defines when to switch.
 #include <cmath>
 #include <cstdio>
 #include <exception>

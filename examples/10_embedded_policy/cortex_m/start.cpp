@@ -1,4 +1,4 @@
-// From reset to the C library: the vector table, and the floating-point unit switched on.
+// From reset to the C library: the vector table, and switching on the floating-point unit.
 #include <cstdint>
 
 extern "C" {
