@@ -1,4 +1,4 @@
-# `make help` lists the targets. Each sets up what it needs and does nothing twice.
+# `make help` lists the targets. Each one first builds its prerequisites, once.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -8,14 +8,14 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 PYTEST ?= -q
-# TORCH=2.7.1, PYTHON=python3.13: with that one, in an environment and a build tree of their own.
+# TORCH=2.7.1, PYTHON=python3.13: use this version, in a separate environment and build tree.
 OTHER := $(if $(TORCH),-torch-$(TORCH))$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
 BUILD := build/release$(OTHER)
 VENV := $(if $(OTHER),.cache/venv$(OTHER),.venv)
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
-# The environment as if activated, for the programs that tests, demo and benchmarks start.
+# The variables of the activated environment, for programs that tests, demo and benchmarks start.
 RUN := env VIRTUAL_ENV="$(abspath $(VENV))" PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))"
 
 say = @printf '\033[1m== %s\033[0m\n'
@@ -39,7 +39,7 @@ test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TOR
 	$(say) "Python tests"
 	@$(RUN) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) tests/python
 
-test-long: build  ## the tests that draw random cases, and the sweep of faults, with all of their cases
+test-long: build  ## run all cases of the random tests and of the fault injection
 	@cmake --build $(BUILD) -j $(JOBS) --target controller_steps supervisor_steps faults_tests
 	@$(RUN) LEAPP_LONG=1 $(BUILD)/bin/faults_tests --gtest_brief=1
 	@$(RUN) LEAPP_LONG=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) \
@@ -56,33 +56,33 @@ test-aarch64: build  ## cross-build what a robot needs for ARM and run its tests
 	$(say) "the same results on aarch64"
 	@$(RUN) LEAPP_AARCH64="$(abspath build/aarch64)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_aarch64.py
 
-wheel: build  ## build the wheels from nothing as pip does, into build/wheels, and try them in an empty root
+wheel: build  ## build the wheels from scratch into build/wheels, as pip does, and test them in an empty root
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements-wheel.txt
 	@tools/wheels.sh $(BIN)/python build/wheels
 	@$(RUN) LEAPP_WHEELS="$(abspath build/wheels)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_wheel.py
 	@tests/packaging/wheels.sh $(BIN)/python build/wheels
 
-deb: $(STAMPS)/apt .cache/onnxruntime/.stamp  ## Debian packages into build/debs: library, headers, command; and try them in an empty root
+deb: $(STAMPS)/apt .cache/onnxruntime/.stamp  ## build the Debian packages into build/debs, and test them in an empty root
 	@tools/apt_packages.sh deb
 	@LDFLAGS="$$(dpkg-buildflags --get LDFLAGS)" cmake --preset deb >/dev/null
 	@cmake --build build/deb -j $(JOBS) --target leapp_package
 	@rm -rf build/debs; cd build/deb; cpack -G DEB -B ../debs >cpack.log || { cat cpack.log; exit 1; }
 	@tests/packaging/debs.sh build/debs
 
-bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
+bench: build  ## measure; compare with NVIDIA's leapp if it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
 	@$(RUN) $(BIN)/python benchmarks/run.py
 
-coverage: setup  ## which branches of the core its tests take
+coverage: setup  ## show which branches of the core its tests cover
 	@tools/apt_packages.sh coverage
 	@cmake --preset coverage >/dev/null
 	@cmake --build build/coverage -j $(JOBS)
 	@$(RUN) $(BIN)/python tools/coverage.py build/coverage
 
-opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit, onnx or cpp)
+opinfo: build  ## export PyTorch's whole operator database (BACKEND=jit, onnx or cpp)
 	@$(RUN) $(BIN)/python tests/python/opinfo_sweep.py --backend $(or $(BACKEND),jit)
 
-lint: build  ## formats, types, layers, public headers, tests, the torch-free boundary
+lint: build  ## check formats, types, layers, public headers, tests, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)
 
 format: $(VENV)/.stamp  ## format C++ and Python in place
@@ -100,14 +100,14 @@ fuzz: setup  ## fuzz the readers of files for FUZZ_SECONDS each (60)
 	@cmake --build build/fuzz -j $(JOBS) --target leapp_fuzzers
 	@tools/fuzz.sh build/fuzz $(or $(FUZZ_SECONDS),60)
 
-docs: build  ## the documentation site with the references of both languages, into build/docs
+docs: build  ## write the documentation site, with the references of both languages, to build/docs
 	@tools/apt_packages.sh docs
 	@tools/docs.sh build/docs
 
 clean:  ## remove build trees and stamps (.venv and .cache/onnxruntime stay)
 	@rm -rf build $(STAMPS)
 
-# What a build needs, each made once: packages, environment, headers, configured tree.
+# Prerequisites of a build, each made once: packages, environment, headers, configured tree.
 setup: $(BUILD)/build.ninja
 
 $(STAMPS)/apt: tools/apt_packages.sh
@@ -143,7 +143,7 @@ $(BUILD)/build.ninja: CMakePresets.json $(STAMPS)/apt .cache/onnxruntime/.stamp 
 	@cmake --preset release -B $(BUILD) -DPython_EXECUTABLE="$(abspath $(BIN))/python" | grep -v "Detecting\|identification\|Check for working"
 	@touch $@
 
-# Looked at after the build: what was built and the package's own sources, deletions included.
+# Checked after the build: its outputs and the package's sources, including deleted ones.
 PACKAGE := $(wildcard $(BUILD)/lib/*.so $(BUILD)/python/leapp/*.so $(BUILD)/bin/leapp) \
   $(shell find python/src include -not -name __pycache__ -not -name '*.pyc')
 $(VENV)/.package: $(PACKAGE) CMakeLists.txt

@@ -112,7 +112,8 @@ Command add_bench(CLI::App& program) {
   app->add_option("--svg", arguments->svg, "also write a picture");
   app->add_option("--perfetto", arguments->perfetto,
                   "also write a timeline of the ticks, for ui.perfetto.dev");
-  app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
+  app->add_flag("--strict", arguments->strict,
+                "exit with 4 if a tick takes longer than the period");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp bench walker/walker.yaml --svg bench.svg");

@@ -62,10 +62,9 @@ Command add_build(CLI::App& program) {
       "compile the C++ nodes of a bundle into a library next to it, or write the sources "
       "of the whole policy");
   add_bundle(*app, arguments->yaml);
-  auto* compiler =
-      app->add_option("--cxx", arguments->compiler,
-                      "the compiler, for example a cross compiler; else $CXX, c++, g++ or "
-                      "clang++");
+  auto* compiler = app->add_option(
+      "--cxx", arguments->compiler,
+      "the compiler, for example a cross compiler (default: $CXX, c++, g++ or clang++)");
   auto* flags = app->add_option("--flags", arguments->flags,
                                 "additional compiler flags, as one argument: \"-march=native\"");
   auto* folder = app->add_option("--out", arguments->folder,

@@ -52,7 +52,7 @@ std::string names_of(const std::vector<const CLI::App*>& commands) {
   return joined(names);
 }
 
-// In single quotes for a shell.
+// Returns the text in single quotes, for a shell.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -118,7 +118,7 @@ std::string zsh_script(const std::vector<const CLI::App*>& commands) {
              " ;;\n";
   }
   return "#compdef leapp\n"
-         "# zsh completion of leapp: leapp completion zsh > a folder of $fpath/_leapp\n"
+         "# zsh completion of leapp: leapp completion zsh > DIRECTORY_OF_FPATH/_leapp\n"
          "_leapp() {\n"
          "  local -a commands=(\n" +
          described +

@@ -12,7 +12,7 @@
 namespace leapp::cli {
 namespace {
 
-// "lp301", "[LP301]" and "301" as "LP301"; "b7" as "B7".
+// Returns "LP301" for "lp301", "[LP301]" and "301", and "B7" for "b7".
 std::string normalized(std::string_view code) {
   std::string text;
   for (const char c : code) {

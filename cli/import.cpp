@@ -31,16 +31,16 @@ Command add_import(CLI::App& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* app = program.add_subcommand(
-      "import", "make a bundle of a policy that another project exported as ONNX");
+      "import", "convert a policy that another project exported as ONNX to a bundle");
   app->add_option("model", arguments->model, "the .onnx file")->required();
   app->add_option("-o,--output", arguments->target,
                   "output directory; its last part names the bundle")
       ->required();
   app->add_option(
       "--deploy", arguments->deploy,
-      "unitree_rl_lab's deploy.yaml or rl_sar's config.yaml; else the model's metadata");
+      "unitree_rl_lab's deploy.yaml or rl_sar's config.yaml (default: the model's metadata)");
   app->add_option("--set", arguments->settings,
-                  "KEY=VALUE that the description lacks, or that replaces its value")
+                  "KEY=VALUE, adds or replaces a key of the description")
       ->allow_extra_args(false);
   add_json(*app, arguments->json);
   app->footer(

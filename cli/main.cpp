@@ -1,6 +1,5 @@
-// leapp: look at a bundle, check it, verify it, run it, measure it, build it, merge it, import one,
-// bind it to a robot, replay what was recorded, compare two, explain an error. Needs neither Python
-// nor PyTorch.
+// leapp: inspects, checks, verifies, runs, measures, builds, merges, imports and compares bundles,
+// binds them to a robot, replays recordings and explains errors. Needs neither Python nor PyTorch.
 #include <cstdio>
 #include <exception>
 #include <new>

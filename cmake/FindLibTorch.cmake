@@ -1,12 +1,11 @@
-# Finds libtorch as the torch wheel and the upstream archives lay it out:
+# Finds libtorch in the layout of the torch wheel and of the upstream archives:
 #   LibTorch::LibTorch   headers and libraries for C++
 #   LibTorch::Python     torch's Python binding (only in the wheel)
 #   LibTorch_VERSION     such as 2.13.0
-#
-# Looks in LIBTORCH_ROOT (of CMake, or of the environment), then beside the Torch_DIR of torch's own
+# Looks in LIBTORCH_ROOT (of CMake, or of the environment), then next to Torch_DIR of torch's own
 # CMake files, in the torch package of Python_EXECUTABLE (or python3), and in that of an activated
 # environment ($VIRTUAL_ENV). torch's own find_package(Torch) is not used: with a CUDA
-# build it insists on a CUDA toolkit, which no source of LEAPP needs.
+# build it requires a CUDA toolkit, which no source of LEAPP needs.
 set(LIBTORCH_ROOT "" CACHE PATH "Folder of libtorch, with include/ and lib/")
 
 set(_roots ${LIBTORCH_ROOT} $ENV{LIBTORCH_ROOT})
@@ -42,7 +41,7 @@ find_library(LibTorch_PYTHON_LIBRARY torch_python ${_libs})
 mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY
   LibTorch_PYTHON_LIBRARY LIBTORCH_PYTHON)
 
-# The header that has the version has moved over time.
+# The header with the version has moved over time.
 foreach(_header IN ITEMS headeronly/version.h csrc/api/include/torch/version.h)
   if(EXISTS ${LibTorch_INCLUDE_DIR}/torch/${_header} AND NOT LibTorch_VERSION)
     file(STRINGS ${LibTorch_INCLUDE_DIR}/torch/${_header} _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
@@ -60,12 +59,12 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
     ${LibTorch_INCLUDE_DIR} ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
-  # libtorch.so is what brings the CUDA half along, so it must stay NEEDED. In some releases it shows
-  # parts of an older libstdc++ that it was linked with (std::filesystem): the real one comes first.
+  # libtorch.so loads the CUDA part, so it must stay NEEDED. In some releases it exports functions of
+# an older libstdc++ that it was linked with (std::filesystem), so the real one comes first.
   target_link_libraries(LibTorch::LibTorch INTERFACE
     -Wl,--push-state,--no-as-needed -lstdc++ ${LibTorch_LIBRARY} -Wl,--pop-state
     ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
-  # The CUDA half, where both it and CUDA's own headers are there.
+  # The CUDA part, if both it and CUDA's own headers exist.
   find_library(LibTorch_CUDA_LIBRARY torch_cuda ${_libs})
   find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda ${_libs})
   find_path(LibTorch_CUDA_INCLUDE_DIR cuda_runtime_api.h
@@ -74,7 +73,7 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
     HINTS $ENV{CUDA_HOME} /usr/local/cuda PATH_SUFFIXES lib64 lib)
   mark_as_advanced(LibTorch_CUDA_LIBRARY LibTorch_C10_CUDA_LIBRARY LibTorch_CUDA_INCLUDE_DIR
     LibTorch_CUDART_LIBRARY)
-  # A toolkit of another major version than torch's would bring a second CUDA runtime into the process.
+  # A toolkit with another major version than torch's would load a second CUDA runtime.
   set(_toolkit_fits ON)
   if(LibTorch_CUDA_INCLUDE_DIR AND EXISTS ${LibTorch_ROOT}/version.py)
     file(STRINGS ${LibTorch_ROOT}/version.py _torch_cuda REGEX "^cuda[: ]")

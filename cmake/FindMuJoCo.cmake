@@ -1,6 +1,6 @@
-# Finds MuJoCo as its PyPI wheel and its release archives lay it out: MuJoCo::MuJoCo.
+# Finds MuJoCo in the layout of its PyPI wheel and of its release archives: MuJoCo::MuJoCo.
 #
-# Looks in MUJOCO_ROOT (a folder with include/mujoco/), then in the mujoco package of
+# Looks in MUJOCO_ROOT (a directory with include/mujoco/), then in the mujoco package of
 # Python_EXECUTABLE. Only an example needs it.
 set(MUJOCO_ROOT "" CACHE PATH "Folder of MuJoCo, with include/mujoco/")
 
@@ -14,7 +14,7 @@ if(Python_EXECUTABLE)
 endif()
 
 find_path(MuJoCo_INCLUDE_DIR mujoco/mujoco.h HINTS ${_roots} PATH_SUFFIXES include)
-# The wheel's library carries its version in the name.
+# The file name of the wheel's library contains its version.
 foreach(_root IN LISTS _roots)
   file(GLOB _found ${_root}/libmujoco.so* ${_root}/lib/libmujoco.so*)
   list(APPEND _libraries ${_found})

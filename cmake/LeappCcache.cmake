@@ -1,7 +1,7 @@
-# Compiles through ccache where it is installed. The sloppiness is what ccache asks for to cache
-# sources that use a precompiled header; the base folder makes two build trees share their results;
-# of a precompiled header ccache hashes the checksum of what went in (cmake/precompile.sh), so that a
-# header that was made again changes nothing.
+# Compiles through ccache if it is installed. ccache needs this sloppiness to cache sources that use a
+# precompiled header. With the base directory, two build trees share their results. For a precompiled
+# header, ccache hashes the checksum of its input (cmake/precompile.sh), so a rebuilt header is still a
+# cache hit.
 find_program(LEAPP_CCACHE ccache)
 if(LEAPP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime

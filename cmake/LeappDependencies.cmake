@@ -1,4 +1,4 @@
-# Everything LEAPP is built with. A missing one ends the configuration with one sentence.
+# The packages that LEAPP is built with. If one is missing, the configuration stops with a message.
 
 function(leapp_need found what package)
   if(NOT ${found})
@@ -28,12 +28,12 @@ add_library(leapp_protozero INTERFACE)
 target_include_directories(leapp_protozero SYSTEM INTERFACE ${LEAPP_PROTOZERO_INCLUDE})
 
 # ONNX Runtime and Graphviz are opened at run time; of ONNX Runtime the engine needs the headers.
-# Where no one has them they are fetched, once, into the source folder.
+# If the system has none, they are downloaded once into the source directory.
 macro(leapp_find_onnxruntime)
   find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
     HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
     PATH_SUFFIXES onnxruntime onnxruntime/core/session
-    NO_CMAKE_FIND_ROOT_PATH  # one and the same for every processor
+    NO_CMAKE_FIND_ROOT_PATH  # the same for every processor
     DOC "Folder that holds onnxruntime_c_api.h")
 endmacro()
 leapp_find_onnxruntime()
@@ -53,9 +53,9 @@ target_include_directories(leapp_onnxruntime_headers SYSTEM INTERFACE ${LEAPP_ON
 if(LEAPP_BUILD_PYTHON)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 endif()
-# The ONNX Runtime of that Python, beside lib/ as in site-packages: the runtime looks there, so programs
-# of the build tree run from any shell. Nothing of it is installed. (Not asked in the build folder:
-# Python would take the link itself for the package.)
+# A link to the ONNX Runtime of that Python, next to lib/ as in site-packages: the runtime looks there,
+# so programs of the build tree run from any shell. The link is not installed. (Python does not run in
+# the build directory, where it would import the link as the package.)
 if(Python_EXECUTABLE)
   execute_process(
     COMMAND ${Python_EXECUTABLE} -c

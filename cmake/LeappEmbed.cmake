@@ -1,7 +1,7 @@
 # Text files as constants of a C++ source.
 #
 # leapp_embed(<target> HEADER header NAMESPACE n CONSTANT name file...  [CONSTANT name file...]...)
-# defines `const std::string_view name` for each, its files one after the other. Run as a script
+# defines `const std::string_view name` for each, with the texts of its files in order. As a script
 # (cmake -P, with OUTPUT, HEADER, NAMESPACE and ARGUMENTS) it writes the source.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(source "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n")

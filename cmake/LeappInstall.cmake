@@ -1,9 +1,15 @@
-# What is installed, in components. `runtime`: the library that a robot loads; `dev`: what programs for it
-# are built with. `tools`: the library of the desk tools, `tools_dev`: its headers, `command`: the command.
-# `trace`: the tracing library with its headers, and the TorchScript engine. `python`: the Python package
-# with its own copy of the first two libraries, installed with the prefix at site-packages
-# (`python_scripts`: at bin), and `python_trace`, what tracing adds to it: the wheels leapp-runtime and
-# leapp. Those of Python are left out of an installation that names no component.
+# Installs LEAPP in components:
+#   runtime         the library that a robot loads
+#   dev             headers and package files to build programs for it
+#   tools           the library of the tools
+#   tools_dev       its headers
+#   command         the leapp command
+#   trace           the tracing library with its headers, and the TorchScript engine
+#   python          the Python package with its own copy of the first two libraries (wheel leapp-runtime);
+#                   the prefix is site-packages
+#   python_scripts  its programs; the prefix is bin
+#   python_trace    the tracing part of the Python package (wheel leapp)
+# An installation without a component leaves out those of Python.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
@@ -30,7 +36,7 @@ foreach(library IN LISTS libraries)
     set(wheel_tools python)
     set(wheel_trace python_trace)
     install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT ${wheel_${component}}
-      EXCLUDE_FROM_ALL NAMELINK_SKIP)  # a wheel holds no links
+      EXCLUDE_FROM_ALL NAMELINK_SKIP)  # a wheel cannot contain links
   endif()
 endforeach()
 
@@ -65,12 +71,12 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leappConfig.cmake.in
   ${PROJECT_BINARY_DIR}/leappConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)  # `policy` is for every machine
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)  # `policy` is the same on every machine
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/LeappPolicy.cmake
   DESTINATION ${package_dir} COMPONENT dev)
 
-# From the folder of the file to the prefix: libraries may lie one folder deeper than usual.
+# The path from the file's directory to the prefix: libraries may be one directory deeper than usual.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(pc_runtime dev)
 set(pc_tools tools_dev)
@@ -81,7 +87,7 @@ foreach(part runtime tools)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${pc_${part}})
 endforeach()
 
-# What an installation holds, as one target: everything but tests, examples and benchmarks.
+# One target for everything that is installed: all except tests, examples and benchmarks.
 add_custom_target(leapp_package)
 foreach(target IN ITEMS ${libraries} leapp_cli _runtime _tools _trace)
   if(TARGET ${target})

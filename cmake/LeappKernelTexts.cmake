@@ -1,4 +1,4 @@
-# Writes the texts of kernels into a source, to be pasted into what is generated:
+# Writes the texts of kernels into a source, which copies them into generated code:
 #   cmake -DOUTPUT=<source> "-DFILES=<file>;.." -P LeappKernelTexts.cmake
 # Each file is one raw string.
 set(text "// Written by the build out of kernels/.\n#include \"export/cpp/kernel_texts.h\"\n\n")

@@ -1,13 +1,12 @@
-# leapp_layer(<name> DIR <folder under src> [TORCH] [ONCE] [APART header]
+# leapp_layer(<name> DIR <directory under src> [TORCH] [ONCE] [APART header]
 #             [DEPENDS layer...] [PRIVATE library...])
-#
-# One folder of src/ is one static library. Layers say what they may depend on; the shared libraries
-# take whole layers. Files of src/core/ and src/tools/ are included by their path in there: a layer of
-# the core does not see the include folders of the tools or of tracing, and one of the tools does not
-# see those of tracing. A layer without TORCH never sees libtorch's include folders. ONCE, of a layer
-# without TORCH, is for code that runs once per export and is not worth the compiler's time: -O1 in a
-# Release build. APART, of a layer with ONCE, compiles each source by itself, since names in its
-# unnamed namespaces repeat from file to file; the header, which they all include, is parsed once.
+# Each directory of src/ is one static library. A layer lists the layers that it may depend on; the shared
+# libraries consist of whole layers. Files of src/core/ and src/tools/ are included by their path in there:
+# a layer of the core does not get the include directories of the tools or of tracing, and one of the
+# tools does not get those of tracing. A layer without TORCH never gets libtorch's include directories.
+# ONCE, for a layer without TORCH, is for code that runs once per export, where optimising costs more than
+# it gains: -O1 in a Release build. APART, for a layer with ONCE, compiles each source separately, because
+# its sources use the same names in their unnamed namespaces; the common header is parsed once.
 function(leapp_layer name)
   cmake_parse_arguments(ARG "TORCH;ONCE" "DIR;APART" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${ARG_DIR}/*.cpp)
@@ -42,9 +41,8 @@ function(leapp_layer name)
 endfunction()
 
 # leapp_kernel_texts(<layer> [further file..])
-#
-# Gives a layer the texts of the files in its folder's kernels/, which it pastes into what it
-# generates.
+# Embeds the texts of the files in the layer's kernels/ directory, which it copies into generated
+# code.
 function(leapp_kernel_texts layer)
   get_target_property(folder ${layer} LEAPP_DIR)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/kernels/*.h)
@@ -57,10 +55,9 @@ function(leapp_kernel_texts layer)
 endfunction()
 
 # leapp_library(<name> LAYERS layer... [PLUGIN] [EXPORT_NAME x] COMPONENT c [USES library...])
-#
-# A shared library out of whole layers. It links what they link, but no layer that another library
-# holds: a symbol that crosses libraries must carry LEAPP_EXPORT, or the link fails here.
-# A plugin is loaded by hand and never linked to.
+# Builds a shared library from whole layers. It links what they link, but no layer of another library:
+# a symbol that crosses libraries must carry LEAPP_EXPORT, or the link fails here. A plugin is opened at
+# run time and never linked to.
 function(leapp_library name)
   cmake_parse_arguments(ARG "PLUGIN" "EXPORT_NAME;COMPONENT" "LAYERS;USES" ${ARGN})
   set(objects)
@@ -87,14 +84,14 @@ function(leapp_library name)
       VERSION ${interface} SOVERSION ${interface})
   endif()
   target_link_libraries(${name} PRIVATE ${links})
-  # A static library that we link (some toolchains have only libstdc++.a) stays ours: exported, its
-  # symbols would mix with those of another copy in the process.
+  # The symbols of a static library that we link (some toolchains have only libstdc++.a) are not exported,
+    # because they would mix with those of another copy in the process.
   target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX LEAPP_COMPONENT ${ARG_COMPONENT}
     INSTALL_RPATH "$ORIGIN")
-  if("LibTorch::LibTorch" IN_LIST ARG_USES)  # in site-packages: leapp/lib beside torch/lib
+  if("LibTorch::LibTorch" IN_LIST ARG_USES)  # in site-packages: leapp/lib next to torch/lib
     set_property(TARGET ${name} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/../../torch/lib")
   endif()
   set_property(GLOBAL APPEND PROPERTY LEAPP_LIBRARIES ${name})

@@ -1,5 +1,5 @@
 # Debian packages, by `cpack -G DEB` in a tree of the deb preset. For a robot: libleapp-runtime0.1 (the
-# library, named after its SONAME) and libleapp-dev (headers, CMake and pkg-config files). For a desk:
+# library, named after its SONAME) and libleapp-dev (headers, CMake and pkg-config files). For a workstation:
 # libleapp-tools0.1, libleapp-tools-dev, and leapp (the command).
 set(interface ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(library_package libleapp-runtime${interface})
@@ -15,7 +15,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)  # the command needs our own
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)  # the command needs our own library
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
@@ -64,7 +64,7 @@ set(CPACK_COMPONENT_COMMAND_DESCRIPTION "inspect, check and run exported policy 
 The leapp command looks at bundles of exported policies, verifies them,
 runs and measures them, and imports policies of other projects.")
 
-# What Debian asks of every package, beside what is installed otherwise.
+# Files that Debian requires of every package, in addition to the installed ones.
 file(CONFIGURE OUTPUT runtime/shlibs CONTENT "libleapp_runtime ${interface} ${library_package}\n")
 file(CONFIGURE OUTPUT tools/shlibs CONTENT "libleapp_tools ${interface} ${tools_package}\n")
 file(CONFIGURE OUTPUT triggers CONTENT "activate-noawait ldconfig\n")

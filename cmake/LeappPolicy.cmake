@@ -1,11 +1,10 @@
 # leapp_add_policy(<target> <bundle.yaml>)
-#
-# A policy of C++ nodes (export_with="cpp") as a static library without dependencies: link to it and
-# include `<bundle>_policy.h`, which says how to use the class. The `leapp` command writes the sources
-# at build time, and again when the bundle changes; it runs on the machine that builds, also when
-# compiling for another (LEAPP_COMMAND names it then, unless it is found). For x86-64 the library holds
-# code for SSE2, AVX2 and AVX-512, and takes what the processor has, unless CMAKE_CXX_FLAGS choose one
-# (-m..); for others, what the flags say.
+# Builds a policy of C++ nodes (export_with="cpp") as a static library without dependencies. Link to it
+# and include `<bundle>_policy.h`, which documents the class. The `leapp` command writes the sources at
+# build time, and again if the bundle changes. It always runs on the build machine; set LEAPP_COMMAND if
+# CMake does not find it when cross-compiling. For x86-64 the library contains code for SSE2, AVX2 and
+# AVX-512 and selects one at run time, unless CMAKE_CXX_FLAGS select a processor (-m..). For other
+# processors, the flags decide.
 function(leapp_add_policy target yaml)
   if(TARGET leapp_cli)
     set(command leapp_cli)
@@ -30,7 +29,7 @@ function(leapp_add_policy target yaml)
   add_custom_target(${target}_source DEPENDS ${nodes})
 
   add_library(${target} STATIC ${folder}/${name}_policy.cpp ${folder}/${name}_policy.h)
-  target_include_directories(${target} PUBLIC ${folder})  # the assembler looks for weights there too
+  target_include_directories(${target} PUBLIC ${folder})  # the assembler also looks for weights there
   target_compile_features(${target} PUBLIC cxx_std_20)
   leapp_policy_variant(${target} ${nodes} plain)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT CMAKE_CXX_FLAGS MATCHES "-m")
@@ -41,8 +40,8 @@ function(leapp_add_policy target yaml)
   endif()
 endfunction()
 
-# The nodes once more, for another kind of processor. Nothing reads errno or the floating-point
-# exception flags, and vectors need not keep them.
+# Compiles the nodes again, for another processor. The code does not use errno or the floating-point
+  # exception flags, so vectorised code need not preserve them.
 function(leapp_policy_variant target nodes variant)
   add_library(${target}_${variant} OBJECT ${nodes})
   add_dependencies(${target}_${variant} ${target}_source)

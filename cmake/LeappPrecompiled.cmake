@@ -1,10 +1,9 @@
-# Precompiled headers: what nearly every source of a kind includes is parsed once per kind.
-#
-# leapp_precompiled(<name> [LINKS library...] [OPTIONS option...] HEADERS header...) makes one,
-# leapp_precompile(<target> <name>) lets a target use it. A source still includes what it needs: the
-# tidy preset builds without any of this. What few sources include stays out, since each source that
-# uses a precompiled header also pays for the templates that its contents leave to the end of a file:
-# an empty source took 5 s of processor time with <torch/script.h>, 2 s with what is listed here.
+# Precompiled headers: headers that nearly every source of a group includes are parsed once per group.
+# leapp_precompiled(<name> [LINKS library...] [OPTIONS option...] HEADERS header...) creates one,
+# leapp_precompile(<target> <name>) makes a target use it. A source still includes what it needs: the
+# tidy preset builds without precompiled headers. Headers that few sources include are left out, because
+# the compiler instantiates open templates of a precompiled header at the end of every source: an empty
+# source took 5 s of processor time with <torch/script.h>, and takes 2 s with the headers below.
 function(leapp_precompiled name)
   cmake_parse_arguments(ARG "" "" "LINKS;OPTIONS;HEADERS" ${ARGN})
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cpp CONTENT "")
@@ -29,10 +28,9 @@ function(leapp_precompile target name)
 endfunction()
 
 # leapp_compile_together(<target> <most>)
-#
-# Compiles a target's sources up to so many at a time: most of what a source costs is what its headers
-# leave for the end of a file, and that is paid once per handful. Where precompiled headers are off
-# (the tidy preset), each is compiled alone, which shows a source that includes too little.
+# Compiles up to <most> sources of a target as one file: most of the compile time of a source is spent on
+# templates of its headers, once per file. Without precompiled headers (the tidy preset), each source is
+# compiled alone, which shows missing includes.
 function(leapp_compile_together target most)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${most})
@@ -41,12 +39,12 @@ endfunction()
 
 set(LEAPP_STD_HEADERS <algorithm> <array> <chrono> <filesystem> <fstream> <functional> <map> <memory>
   <numeric> <optional> <set> <span> <sstream> <string> <unordered_map> <unordered_set> <variant> <vector>)
-# What a tensor, the dispatcher and the header of an operator bring along.
+# The headers that a tensor, the dispatcher and an operator's header include.
 set(LEAPP_TORCH_HEADERS <ATen/core/Tensor.h> <ATen/core/dispatch/Dispatcher.h> <ATen/core/stack.h>
   <ATen/ops/empty.h> <c10/util/flat_hash_map.h>)
 
 leapp_precompiled(leapp_std_pch HEADERS ${LEAPP_STD_HEADERS})
-# From 13 on, g++ uses a precompiled header only where the level of optimisation is the same.
+# g++ 13 and later use a precompiled header only with the same optimisation level.
 leapp_precompiled(leapp_once_pch OPTIONS $<$<CONFIG:Release>:-O1> HEADERS ${LEAPP_STD_HEADERS})
 if(LEAPP_WITH_TORCH)
   leapp_precompiled(leapp_torch_pch LINKS LibTorch::LibTorch

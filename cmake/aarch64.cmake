@@ -7,7 +7,7 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 cmake_path(SET sysroot NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../.cache/aarch64/sysroot)
-# An install test's consumer adds its own prefix, beside the machine's.
+# The program of an install test adds its own prefix to the machine's.
 set(CMAKE_FIND_ROOT_PATH ${sysroot} ${CMAKE_PREFIX_PATH})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

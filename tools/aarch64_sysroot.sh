@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# Fills <folder> with what an aarch64 build needs beside Debian's cross compiler: aarch64_sysroot.sh <folder>
-#
-#   <folder>/sysroot      libraries and headers, out of Debian's arm64 packages
-#   <folder>/onnxruntime  ONNX Runtime, out of its wheel on PyPI
-#
-# The packages are unpacked, never installed: the system's apt does not learn of another architecture, and root is
-# needed for nothing.
+# Fills <directory> with the libraries of an aarch64 build with Debian's cross compiler: aarch64_sysroot.sh <directory>
+#   <directory>/sysroot      libraries and headers from Debian's arm64 packages
+#   <directory>/onnxruntime  ONNX Runtime, from its wheel on PyPI
+# The packages are unpacked, never installed: the system's apt configuration stays unchanged, and no step
+# needs root.
 set -euo pipefail
 
 folder=${1:?usage: aarch64_sysroot.sh <folder>}
@@ -24,7 +22,7 @@ apt-get "${options[@]}" update -qq || give_up "apt-get update failed: is the net
 for package in "$root"/apt/*.deb; do dpkg -x "$package" "$root/sysroot"; done
 rm -rf "$root/apt"
 
-version=1.20.1  # the oldest that we support: Debian 12's qemu crashes while it loads newer ones
+version=1.20.1  # the oldest supported version: Debian 12's qemu crashes while it loads newer ones
 "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
   --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --python-version 3.12 --implementation cp \
   -d "$root/wheel" "onnxruntime==$version" || give_up "pip could not download onnxruntime: is the network there?"

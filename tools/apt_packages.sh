@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs] [fuzz] [coverage] [aarch64] [deb]
+# Installs the missing Debian packages that LEAPP is built with: apt_packages.sh [docs] [fuzz] [coverage] [aarch64] [deb]
 set -euo pipefail
 
 missing=()   # cannot do without
 optional=()  # can
-# What counts is that a thing is there, not which package brought it: other distributions have other names.
+# Checks for headers and programs, not for packages, because other distributions use other package names.
 need_command() { command -v "$2" >/dev/null || missing+=("$1"); }
 need_header() { echo "#include <$2>" | g++ -std=c++20 -E -x c++ - >/dev/null 2>&1 || missing+=("$1"); }
 need_library() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q "install ok" || missing+=("$1"); }
@@ -24,7 +24,7 @@ need_header libcli11-dev CLI/CLI.hpp
 need_header libgtest-dev gtest/gtest.h
 need_header libgmock-dev gmock/gmock.h
 need_header libbenchmark-dev benchmark/benchmark.h
-want_command ccache ccache        # compiles nothing twice
+want_command ccache ccache        # avoids compiling the same source twice
 want_library graphviz libgvc.so   # draws bundles
 if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then missing+=(python3-venv); fi
 if ! python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
@@ -43,7 +43,7 @@ done
 all=("${missing[@]}" "${optional[@]}")
 [ ${#all[@]} -eq 0 ] && exit 0
 
-# Without what is optional the work goes on.
+# Optional packages may be missing.
 give_up() {
   [ ${#missing[@]} -gt 0 ] || { echo "Going on without ${optional[*]}." >&2; exit 0; }
   echo "$*" >&2

@@ -21,12 +21,12 @@ PAGE = Path("docs/reference/diagnostics.md")
 SOURCES = ("src", "include", "cli", "python")
 NOT_SAID_IN = (HEADER, Path("src/core/base/code.cpp"))  # every code is there
 ABOUT_LINT = Path("tests/python/test_lint.py")  # has codes that do not exist
-# What none of our machines can bring about, with the reason.
+# Codes that no test machine can produce, with the reason.
 UNTESTED = {
     "LP510": "a file system that refuses to remove files",
     "LP615": "a GPU build of ONNX Runtime on a machine without a GPU",
     "LP622": "a device that fails",
-    "LP624": "ONNX Runtime decides what it says",
+    "LP624": "ONNX Runtime decides when it appears",
 }
 
 

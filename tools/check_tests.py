@@ -1,4 +1,4 @@
-"""Tests of the Python package: each module has one of its name, and none passes whatever happens.
+"""Check that each Python module has a test of its name, and that every test can fail.
 
 Part of `make lint`, see lint.py.
 """
@@ -20,9 +20,10 @@ TESTED_WITH = {
     "_program": "test_owned_arrays",
     "_snapshot": "test_owned_arrays",
 }
-#: Texts that are searched for must have as many letters and digits, or any log contains them.
+#: Minimum number of letters and digits of a text that a test searches for; shorter ones occur in
+#: any log.
 LEAST = 4
-#: Names of variables that hold a log, or what a program printed.
+#: Names of variables that contain a log or the output of a program.
 TEXTS = ("log", "logs", "err", "error", "out", "output", "message", "text")
 
 
@@ -39,7 +40,7 @@ def modules_without_test(root: Path) -> Iterator[Path]:
 
 
 def has_logic(source: str) -> bool:
-    """Tell whether a function of the source decides or repeats something."""
+    """Return whether a function of the source has a branch or a loop."""
     functions = [
         node for node in ast.walk(ast.parse(source))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -48,7 +49,7 @@ def has_logic(source: str) -> bool:
 
 
 def weak_checks(source: str) -> Iterator[tuple[int, str]]:
-    """Yield line and reason of each check that hardly any wrong program fails."""
+    """Yield line and reason of each check that almost any wrong program passes."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Assert(ast.Compare(ast.Constant(str() as text), [ast.In()], [where])):

@@ -1,9 +1,9 @@
 """Measures which branches of the core its own tests take: coverage.py <build tree>.
 
 Run by `make coverage`. The tree is one of the preset `coverage`, built with clang: branches are
-those of the source, as llvm-cov counts them. Of each condition both outcomes count. Only the tests
-of the core run: what those of the tools, of the command and of Python reach is left out. Prints a
-table, then each function with outcomes that no test takes.
+those of the source, as llvm-cov counts them. Both outcomes of each condition count. Only the tests
+of the core run; the coverage of other tests is left out. Prints a table, then each function with
+outcomes that no test takes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TESTS = (
     "controller",
     "faults",
 )
-#: What runs in every tick: the controller, and of the runtime these.
+#: Files of the code that runs in every tick: the controller, and these of the runtime.
 TICK_PATH = (
     "src/core/controller/",
     "src/core/runtime/session_tick.cpp",
@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """Counts of a condition being true and false, over all tests and template instances."""
+    """Number of times that a condition was true and false, in all tests and instances."""
 
     function: str
     taken: int
@@ -87,7 +87,7 @@ def run_tests(build: Path) -> tuple[list[Path], Path]:
 
 
 def export(programs: list[Path], merged: Path) -> dict[str, Any]:
-    """Return what llvm-cov knows of the core, as it exports it."""
+    """Return llvm-cov's export of the core's coverage."""
     command: list[str | Path] = ["llvm-cov", "export", f"-instr-profile={merged}", programs[0]]
     for program in programs[1:]:
         command += ["-object", program]
@@ -97,7 +97,7 @@ def export(programs: list[Path], merged: Path) -> dict[str, Any]:
 
 
 def demangle(names: list[str]) -> dict[str, str]:
-    """Return the names of functions as people write them, without their arguments."""
+    """Return the names of functions in readable form, without their arguments."""
     text = "\n".join(name.split(":")[-1] for name in names)
     output = subprocess.run(["c++filt", "-p"], input=text, capture_output=True, text=True).stdout
     cleaned = [
@@ -108,7 +108,7 @@ def demangle(names: list[str]) -> dict[str, str]:
 
 
 def branches(exported: dict[str, Any]) -> dict[Place, Branch]:
-    """Return every branch of the core; instances of a template and programs are added up."""
+    """Return every branch of the core, summed over template instances and programs."""
     functions = exported["data"][0]["functions"]
     names = demangle([function["name"] for function in functions])
     found: dict[Place, Branch] = {}
@@ -124,13 +124,13 @@ def branches(exported: dict[str, Any]) -> dict[Place, Branch]:
 
 
 def share(chosen: list[Branch]) -> str:
-    """Return covered of all outcomes, as text."""
+    """Return covered outcomes of all outcomes, as text."""
     covered, total = sum(branch.covered for branch in chosen), 2 * len(chosen)
     return f"{covered} of {total} ({100 * covered / max(total, 1):.1f} %)"
 
 
 def report(found: dict[Place, Branch]) -> None:
-    """Print the table and what is left."""
+    """Print the table and the uncovered functions."""
     files: dict[str, list[Branch]] = defaultdict(list)
     for place, branch in found.items():
         files[place.file].append(branch)

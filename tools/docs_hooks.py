@@ -1,8 +1,8 @@
-"""Lets the site show what lies outside of docs/: MkDocs calls these functions while it builds.
+"""Adds files outside of docs/ to the site: MkDocs calls these functions while it builds.
 
-The README is the first page. A file of the repository that a page links to, a header say, gets a
-page with its text, and a folder one that lists it. So no page of docs/ is written for the site
-alone, and every link that works in the repository works there.
+The README is the first page. A file of the repository that a page links to, such as a header, gets
+a page with its text, and a directory gets one with a list of its files. So every link that works in
+the repository also works on the site.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Pages of the repository's root that are pages of the site.
+#: Files in the repository's root that become pages of the site.
 ROOT_PAGES = {"README.md": "index.md"} | {
     name: name for name in ("COMPATIBILITY.md", "CONTRIBUTING.md", "CHANGELOG.md")
 }
@@ -41,7 +41,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Lead links that leave docs/ to the pages made for them."""
+    """Redirect links that leave docs/ to the generated pages."""
     del config, files
     name = _source_of(f"docs/{page.file.src_uri}")
     if not name:
@@ -64,7 +64,7 @@ def _title(page: Path) -> str:
 
 
 def _source_of(place: str) -> str:
-    """Return the file of the repository that a page is made of; nothing for one made here."""
+    """Return the file of the repository that a page comes from; nothing for a generated page."""
     for name, uri in ROOT_PAGES.items():
         if place == f"docs/{uri}":
             return name
@@ -72,7 +72,7 @@ def _source_of(place: str) -> str:
 
 
 def _inside(page: str, target: str) -> str | None:
-    """Return the path in the repository that a link of a page means, if it means one."""
+    """Return the path in the repository that a link of a page refers to, if there is one."""
     if re.match(r"[a-z]+:", target):
         return None
     path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
@@ -83,7 +83,7 @@ def _outside(page: str, target: str) -> str | None:
     """Return that path if it is not a page of the site."""
     path = _inside(page, target)
     in_site = path is None or path in ROOT_PAGES or path.startswith("docs/")
-    # A folder of docs/ has its page, if it has a README.
+    # The page of a directory of docs/ is its README, if it has one.
     if path and (ROOT / path).is_dir() and not (ROOT / path / "README.md").is_file():
         in_site = False
     return None if in_site else path

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzzer of a build tree for some seconds: fuzz.sh <build> <seconds>
-# New inputs stay in <build>/corpus; the one that breaks something is left in <build>/crashes.
+# New inputs are stored in <build>/corpus, failing ones in <build>/crashes.
 set -euo pipefail
 
 build=${1:?usage: fuzz.sh <build> <seconds>}

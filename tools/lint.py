@@ -1,4 +1,4 @@
-"""Checks what the compiler does not: formats, types, layers, headers, tests, the torch boundary.
+"""Check what the compiler does not: formats, types, layers, headers, tests, torch boundary.
 
 Run by `make lint`. Every finding is one line, `file:line: reason`; any finding means exit status 1.
 """
@@ -20,7 +20,7 @@ import check_words
 
 
 class Finding(NamedTuple):
-    """One violation: where it is and why it is one."""
+    """One violation: its location and its reason."""
 
     file: str
     line: int
@@ -39,7 +39,7 @@ class Include(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """One leapp_layer() of CMakeLists.txt: a folder of src/, and the layers it may include from."""
+    """One leapp_layer() of CMakeLists.txt: a directory of src/, and layers it may include from."""
 
     folder: str
     torch: bool
@@ -47,18 +47,18 @@ class Layer(NamedTuple):
 
     @property
     def part(self) -> str:
-        """The part of the tree that the layer is in: "core", "tools" or "tracing"."""
+        """Return the part of the tree that the layer is in: "core", "tools" or "tracing"."""
         first = self.folder.split("/")[0]
         return first if first in PARTS else "tracing"
 
 
-#: Bottom up; each may use itself and those before it. What is in neither folder is tracing.
+#: The parts, bottom up; each may use itself and those before it. All other directories are tracing.
 PARTS = ("core", "tools", "tracing")
 TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
 TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
 TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
 CPP_FILES = ("*.h", "*.c", "*.cpp")
-#: An instance of one of the C++ library's templates, or a type of its own.
+#: An instance of a template of the C++ library, or one of its types.
 FOREIGN_SYMBOL = re.compile(r"\b_Z(N|NK|TI|TS|TV)?St\w+")
 OWN_SYMBOL = re.compile(r"_Z\w*5leapp")
 SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
@@ -66,7 +66,7 @@ TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
 MAX_FILE = 400
 MAX_FUNCTION = 60
 SIZED = ("src", "include", "cli", "python")
-# Tables: long because there is much to list, with nothing to split by.
+# Tables, which are long and cannot be split.
 TABLES = (
     "python/src/leapp/_numpy/table.py",
     "src/export/onnx/compare_logic.cpp",
@@ -92,7 +92,7 @@ MIRRORED_LAYERS = (
 
 
 def tracked(root: Path, *patterns: str) -> list[str]:
-    """Files git knows or would add, relative to the root."""
+    """Return the files that git tracks or would add, relative to the root."""
     command = [
         "git",
         "ls-files",
@@ -109,7 +109,7 @@ def tracked(root: Path, *patterns: str) -> list[str]:
 
 
 def includes(root: Path, folder: str) -> Iterator[Include]:
-    """All #include lines of the C and C++ files under a folder."""
+    """Return all #include lines of the C and C++ files under a directory."""
     for file in sorted((root / folder).rglob("*")):
         if file.suffix in (".h", ".c", ".cpp"):
             for number, line in enumerate(file.read_text().splitlines(), 1):
@@ -118,7 +118,7 @@ def includes(root: Path, folder: str) -> Iterator[Include]:
 
 
 def layers(root: Path) -> dict[str, Layer]:
-    """The layers by name, as CMakeLists.txt states them."""
+    """Return the layers by name, as in CMakeLists.txt."""
     found = {}
     for match in re.finditer(r"leapp_layer\((\w+)([^)]*)\)", (root / "CMakeLists.txt").read_text()):
         words = match[2].split()
@@ -130,13 +130,13 @@ def layers(root: Path) -> dict[str, Layer]:
 
 
 def layer_of(path: str, known: dict[str, Layer]) -> str | None:
-    """The layer whose folder is the innermost around a path relative to src/."""
+    """Return the layer with the innermost directory around a path relative to src/."""
     names = [name for name, layer in known.items() if path.startswith(layer.folder + "/")]
     return max(names, key=lambda name: len(known[name].folder), default=None)
 
 
 def reachable(name: str, known: dict[str, Layer]) -> set[str]:
-    """A layer and everything it may include from."""
+    """Return a layer and everything it may include from."""
     names = {name}
     for other in known[name].depends:
         names |= reachable(other, known)
@@ -144,7 +144,7 @@ def reachable(name: str, known: dict[str, Layer]) -> set[str]:
 
 
 def included_file(root: Path, path: str) -> str | None:
-    """The file of src/ that an #include names, relative to src/; None if it names another one."""
+    """Return the file of src/ that an #include names, relative to src/, or None."""
     for part in ("core/", "tools/", ""):
         if (root / "src" / part / path).exists():
             return part + path
@@ -170,7 +170,7 @@ def check_layers(root: Path) -> Iterator[Finding]:
 
 
 def part_of_header(path: str) -> str | None:
-    """The part that a public header belongs to, by its path: "leapp/tools/view.h" to "tools"."""
+    """Return the part that a public header belongs to: "leapp/tools/view.h" belongs to "tools"."""
     if path == "leapp/leapp.h" or path.startswith("leapp/trace/"):
         return "tracing"
     if path.startswith("leapp/tools/"):
@@ -205,7 +205,7 @@ def check_parts(root: Path) -> Iterator[Finding]:
 
 
 def check_users(root: Path) -> Iterator[Finding]:
-    """The command and the examples use what users use: public headers only."""
+    """The command and the examples include public headers only."""
     for folder in ("cli", "examples"):
         for include in includes(root, folder):
             if included_file(root, include.path) is not None:
@@ -214,7 +214,7 @@ def check_users(root: Path) -> Iterator[Finding]:
 
 
 def check_torch_includes(root: Path) -> Iterator[Finding]:
-    """Only the layers marked TORCH, the tracing header and its users may see torch's headers."""
+    """Only layers marked TORCH, the tracing header and its users include torch's headers."""
     known = layers(root)
     tests = tuple(f"tests/{one.folder}/" for one in known.values() if one.torch)
     for folder in ("include", "src", "cli", "python/bindings", "tests"):
@@ -232,7 +232,7 @@ def check_torch_includes(root: Path) -> Iterator[Finding]:
 
 
 def check_public_headers(root: Path) -> Iterator[Finding]:
-    """Public headers include the standard library and each other: users need nothing else."""
+    """Public headers include only the standard library and each other."""
     for include in includes(root, "include"):
         if include.path.startswith("leapp/") or SYSTEM_HEADER.match(include.path):
             continue
@@ -252,7 +252,7 @@ def check_folder_trees(root: Path) -> Iterator[Finding]:
                     yield Finding(str(file.relative_to(root)), number, reason)
 
 
-# Functions of std::filesystem with a form that throws and one that takes a std::error_code.
+# Functions of std::filesystem that either throw or take a std::error_code.
 FILE_CALL = re.compile(
     r"(?:fs|filesystem)::(absolute|(?:weakly_)?canonical|copy(?:_file|_symlink)?|create_director\w+"
     r"|current_path|temp_directory_path|directory_iterator|equivalent|exists|file_size|is_\w+|last_write_time"
@@ -262,10 +262,10 @@ TAKES_ERROR_CODE = re.compile(r"\b(error|failed|failure|ignored|missing|status|u
 
 
 def check_file_errors(root: Path) -> Iterator[Finding]:
-    """File errors are our own errors: no call throws those of std::filesystem."""
+    """No call throws the file errors of std::filesystem; LEAPP throws its own."""
     for folder in ("src", "cli", "python/bindings"):
         for file in sorted((root / folder).rglob("*.cpp")):
-            if file.name == "staging.cpp":  # which catches them all, and says where it was
+            if file.name == "staging.cpp":  # catches these errors and reports the path
                 continue
             text = file.read_text()
             for match in FILE_CALL.finditer(text):
@@ -300,13 +300,13 @@ def check_weak_tests(root: Path) -> Iterator[Finding]:
             yield Finding(file, line, reason)
 
 
-#: Libraries that what a robot loads must do without.
+#: Libraries that a robot must not need.
 DESK_LIBRARY = re.compile(r"lib(leapp_tools|z|gvc|cgraph)\.so")
 TRACING_LIBRARY = re.compile(r"libleapp(_engine_torch)?\.so")
 
 
 def check_links(root: Path, build: Path) -> Iterator[Finding]:
-    """The robot part needs no tool, and neither needs a library or a symbol of torch."""
+    """Libraries of the robot need no tool, and neither these nor the tools need libtorch."""
     modules = build / "python/leapp"
     robot = [build / "lib/libleapp_runtime.so", *modules.glob("_runtime*.so")]
     desk = [build / "lib/libleapp_tools.so", build / "bin/leapp", *modules.glob("_tools*.so")]
@@ -335,14 +335,14 @@ def check_links(root: Path, build: Path) -> Iterator[Finding]:
 
 
 def symbols(file: Path, *flags: str) -> set[str]:
-    """LEAPP's own symbols of a library, as nm lists them with these flags."""
+    """Return LEAPP's own symbols of a library, as nm lists them with these flags."""
     command = ["nm", "-D", *flags, str(file)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return {word for word in output.split() if OWN_SYMBOL.match(word)}
 
 
 def check_one_home(build: Path) -> Iterator[Finding]:
-    """No function of LEAPP is in two of its libraries: each layer is in one."""
+    """No function of LEAPP is in two of its libraries, because each layer is in one."""
     homes: dict[str, str] = {}
     for library in sorted((build / "lib").glob("libleapp*.so")):
         command = ["nm", "-D", "--defined-only", str(library)]
@@ -353,9 +353,9 @@ def check_one_home(build: Path) -> Iterator[Finding]:
 
 
 def check_exports(root: Path, build: Path) -> Iterator[Finding]:
-    """Everything the Python modules use of the libraries is exported by them.
+    """The libraries export everything that the Python modules use.
 
-    Modules may hold undefined symbols, those of Python, so the linker does not check this.
+    Modules may have undefined symbols (those of Python), so the linker does not check this.
     """
     offered: set[str] = set()
     for library in (build / "lib").glob("libleapp*.so"):
@@ -373,14 +373,14 @@ def check_exports(root: Path, build: Path) -> Iterator[Finding]:
 
 
 def run_tool(root: Path, name: str, *command: str | Path) -> Iterator[Finding]:
-    """A tool that prints its own findings; its failure is one more."""
+    """Run a tool that prints its own findings; its failure is one more finding."""
     result = subprocess.run([Path(sys.executable).parent / command[0], *command[1:]], cwd=root)
     if result.returncode != 0:
         yield Finding(name, 1, f"{command[0]} found something, see above")
 
 
 def check_format(root: Path) -> Iterator[Finding]:
-    """C and C++ are formatted by clang-format; the first difference of each file is named."""
+    """C and C++ are formatted by clang-format; the first difference of each file is reported."""
     tool = str(Path(sys.executable).parent / "clang-format")
     files = tracked(root, *CPP_FILES)
     if not files:
@@ -404,7 +404,7 @@ def check_python(root: Path) -> Iterator[Finding]:
 
 
 def long_python_functions(text: str) -> Iterator[tuple[int, int]]:
-    """The first line and the length of Python functions that are too long, documentation apart."""
+    """Return line and length of Python functions that are too long, without docstrings."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -414,10 +414,11 @@ def long_python_functions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def long_cpp_functions(text: str) -> Iterator[tuple[int, int]]:
-    """The first line and the length of C++ functions that are too long.
+    """Return line and length of C++ functions that are too long.
 
-    By their layout: clang-format ends the line before a body with a brace, and begins the line that
-    closes it in the same column. Members stand two columns in; deeper blocks belong to a function.
+    It relies on the layout of clang-format: the line before a body ends with a brace, and the
+    closing brace is in the same column. Members are indented by two columns; deeper blocks belong
+    to a function.
     """
     lines = text.splitlines()
     for start, line in enumerate(lines):
@@ -433,7 +434,7 @@ def long_cpp_functions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def check_sizes(root: Path) -> Iterator[Finding]:
-    """No file and no function is too long to read at once, tables apart."""
+    """No file and no function is too long to read at once, except tables."""
     for folder in SIZED:
         for path in sorted((root / folder).rglob("*")):
             name = str(path.relative_to(root))
@@ -465,10 +466,10 @@ def check_english(root: Path) -> Iterator[Finding]:
 
 
 def main() -> int:
-    """Runs every rule, prints every finding."""
+    """Run every rule and print every finding."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("--build", type=Path, help="build tree whose libraries are checked as well")
+    parser.add_argument("--build", type=Path, help="build tree whose libraries are also checked")
     arguments = parser.parse_args()
     root: Path = arguments.root
     rules: list[tuple[str, Callable[[], Iterator[Finding]]]] = [

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Puts ONNX Runtime's C headers into <folder>/include: onnxruntime_headers.sh <folder>
-#
-# The runtime opens ONNX Runtime with dlopen, so only the headers are needed to build, and the C API only grows:
-# headers of an older release serve a newer library. In order: what the system already has, the system's own
-# package, and on Debian 12, which has none, that of Debian 13, unpacked into <folder> (never installed).
+# Puts ONNX Runtime's C headers into <directory>/include: onnxruntime_headers.sh <directory>
+# The runtime opens ONNX Runtime with dlopen, so a build needs only the headers. The C API is backward compatible:
+# headers of an older release work with a newer library. In order: headers that the system already has, the system's
+# own package, and on Debian 12, which has none, that of Debian 13, unpacked into <directory> (never installed).
 set -euo pipefail
 
 folder=${1:?usage: onnxruntime_headers.sh <folder>}
@@ -11,7 +10,7 @@ header=onnxruntime_c_api.h
 say() { echo "onnxruntime headers: $*"; }
 give_up() { say "$*" >&2; exit 1; }
 
-# Links the folder that holds the header as <folder>/include.
+# Links the directory of the header as <directory>/include.
 take() {
   mkdir -p "$folder"
   ln -sfnr "$(dirname "$1")" "$folder/include"
@@ -24,7 +23,7 @@ take() {
 found=$(find /usr/include /usr/local/include /opt -name "$header" -print -quit 2>/dev/null || true)
 [ -n "$found" ] && take "$found"
 
-# Whoever has apt-get has dpkg-deb, which needs no xz beside it.
+# A system with apt-get has dpkg-deb, which needs no separate xz.
 unpack() {
   mkdir -p "$folder/package"
   dpkg-deb -x "$1" "$folder/package" || give_up "$1 could not be unpacked."
@@ -47,7 +46,7 @@ mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
 root=$(cd "$folder/apt" && pwd)
 apt_options=()
 if ! apt-cache show libonnxruntime-dev >/dev/null 2>&1; then
-  # The machine's own Debian source with only the suite changed, in lists of its own: the system's apt never sees it.
+  # The machine's own Debian source with only the suite changed, in a separate list: the system's apt never reads it.
   codename=${VERSION_CODENAME:-}
   suite=trixie
   say "Debian '$codename' has no libonnxruntime-dev; unpacking the one of '$suite'"

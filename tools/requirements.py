@@ -1,7 +1,7 @@
 """Print tools/requirements.txt with the pybind11 that the installed torch was built with.
 
-Our tracing module and torch's own Python binding look into each other's objects, so both must be
-made with one pybind11. The file names that of the torch we develop with.
+LEAPP's tracing module and torch's own Python binding share objects, so both must be built with the
+same pybind11. The file names that of the torch version that LEAPP is developed with.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Write the requirements to the standard output."""
+    """Write the requirements to standard output."""
     text = (Path(__file__).parent / "requirements.txt").read_text(encoding="utf-8")
     spec = importlib.util.find_spec("torch")
     assert spec is not None and spec.submodule_search_locations is not None

@@ -1,6 +1,6 @@
-"""Writes src/export/onnx/special_tables.h: polynomials that stand for special functions in ONNX.
+"""Writes src/export/onnx/special_tables.h: polynomials that approximate special functions in ONNX.
 
-Each piece is the Chebyshev fit of a smooth function over [-1, 1], worked out with 40 digits and
+Each piece is the Chebyshev fit of a smooth function over [-1, 1], computed with 40 digits and
 written as ordinary coefficients, highest power first. Run it again only to change a fit:
 
     python tools/special_tables.py | clang-format > src/export/onnx/special_tables.h
@@ -13,7 +13,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 
 mp.mp.dps = 40
-Number = Any  # mpmath's own, of as many digits as are asked for
+Number = Any  # a type of mpmath with arbitrary precision
 Function = Callable[[Number], Number]
 
 SQRT_PI = mp.sqrt(mp.pi)
@@ -199,7 +199,7 @@ PIECES: list[tuple[str, Function, float, float, int]] = [
 
 
 def main() -> None:
-    """Print the header; say on stderr how good each fit is."""
+    """Print the header; print the error of each fit to stderr."""
     print("// Made by tools/special_tables.py; do not edit.")
     print("// Coefficients of polynomials over [-1, 1], the highest power first.")
     print("#pragma once\n\n#include <array>\n\nnamespace leapp::onnx_export::tables {\n")

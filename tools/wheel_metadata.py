@@ -1,7 +1,6 @@
 """Dependencies of the wheel ``leapp``: the PyTorch that it is built against, and its own runtime.
 
-scikit-build-core calls this before it builds anything, which makes it the place to say what is
-missing.
+scikit-build-core calls this before it builds anything, so missing packages are reported here.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ CMAKE_LISTS = Path(__file__).resolve().parents[1] / "CMakeLists.txt"
 def dynamic_metadata(
     settings: Mapping[str, object], project: Mapping[str, object]
 ) -> dict[str, list[str]]:
-    """Return the requirements; end the build with a sentence where PyTorch is not there."""
+    """Return the requirements; end the build with a message if PyTorch is missing."""
     try:
         torch = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:

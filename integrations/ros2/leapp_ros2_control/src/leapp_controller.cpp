@@ -26,7 +26,7 @@ CallbackReturn LeappController::on_init() {
 
 CallbackReturn LeappController::on_configure(const rclcpp_lifecycle::State&) {
   const auto node = get_node();
-  subscriptions_.clear();  // their callbacks use what configure() replaces
+  subscriptions_.clear();  // their callbacks use members that configure() replaces
   leapp::ControllerOptions options;
   if (node->get_parameter("worker").as_bool()) options.execution = leapp::Execution::kWorker;
   if (node->get_parameter("linear").as_bool()) {
@@ -62,7 +62,8 @@ void LeappController::subscribe() {
         "~/" + sensor.name, rclcpp::SystemDefaultsQoS(),
         [this, name = sensor.name](const Message& message) {
           if (controller_.set_command(name, message.data)) return;
-          RCLCPP_WARN(get_node()->get_logger(), "%s: %zu values are not what it has", name.c_str(),
+          RCLCPP_WARN(get_node()->get_logger(),
+                      "%s: got %zu values, which is not its number of elements", name.c_str(),
                       message.data.size());
         }));
   }
