@@ -1,5 +1,5 @@
 // Runs the bundle of 01_minimal_pipeline.py without PyTorch:
-//   01_minimal_pipeline <folder>/minimal/minimal.yaml
+//   01_minimal_pipeline <directory>/minimal/minimal.yaml
 #include <cstdio>
 #include <exception>
 

@@ -1,4 +1,4 @@
-"""Two stages, exported and run: python examples/01_minimal_pipeline.py [folder].
+"""Two stages, exported and run: python examples/01_minimal_pipeline.py [directory].
 
 The README's example. 01_minimal_pipeline.cpp runs the same bundle without PyTorch.
 """

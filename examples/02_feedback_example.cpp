@@ -1,6 +1,7 @@
-// Ticks the bundle of 02_feedback_example.py, and starts over:
-//   02_feedback_example <folder>/feedback/feedback.yaml
-// The bundle holds TorchScript, so the engine for it is loaded; this program links no libtorch.
+// Runs ticks of the bundle of 02_feedback_example.py, resets it, and runs them again:
+//   02_feedback_example <directory>/feedback/feedback.yaml
+// The bundle contains TorchScript, so its engine is loaded at run time; this program does not link
+// libtorch.
 #include <cstdio>
 #include <exception>
 

@@ -1,8 +1,8 @@
-"""A memory that goes from one node back to another: python examples/02_feedback_example.py.
+"""Feedback from one node to another one: python examples/02_feedback_example.py [directory].
 
-Give a folder to export into, or take the current one.
+The export goes to the directory, by default the current one.
 
-Nothing declares the feedback: LEAPP sees on the second pass where the memory comes from.
+The feedback is not declared: the second pass shows LEAPP where the memory comes from.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
     memory = torch.zeros(1)
 
     leapp.start("feedback", save_path=str(folder))
-    for _ in range(2):  # needed to see a value come back
+    for _ in range(2):  # the second tick shows the feedback
         observation, remembered = annotate.input_tensors(
             "policy_step", {"observation": torch.ones(1), "memory_in": memory}
         )

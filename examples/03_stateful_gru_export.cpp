@@ -1,5 +1,5 @@
-// Ticks the recurrent policy of 03_stateful_gru_export.py with the real-time calls:
-//   03_stateful_gru_export <folder>/gru/gru.yaml
+// Runs the recurrent policy of 03_stateful_gru_export.py with the real-time calls:
+//   03_stateful_gru_export <directory>/gru/gru.yaml
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -15,7 +15,7 @@ int main(int argc, char** argv) try {
   for (int tick = 0; tick < 5; ++tick) {
     std::array<float, 16> sensed{};
     sensed.fill(0.2F * static_cast<float>(tick));
-    robot.set_input(obs, sensed).value();  // checks type and size; throws what failed
+    robot.set_input(obs, sensed).value();  // checks type and size; throws on a failure
     robot.tick().value();
     std::printf("tick %d:", tick);
     for (const float command : robot.output(action).values<float>()) {

@@ -1,7 +1,7 @@
 """A recurrent policy keeps its hidden state in a buffer: python examples/03_stateful_gru_export.py.
 
-The model is ordinary PyTorch. annotate.module() tells LEAPP whose buffers to watch; what the
-forward pass changes of them becomes state, the rest stays constant.
+The model is ordinary PyTorch. annotate.module() names the module whose buffers LEAPP
+tracks; buffers that the forward pass changes become state, the others are constants.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// Reads, replaces, resets and rolls back the state of 04_explicit_state.py's bundle:
-//   04_explicit_state <folder>/history/history.yaml
+// Reads, replaces, resets and restores the state of 04_explicit_state.py's bundle:
+//   04_explicit_state <directory>/history/history.yaml
 #include <algorithm>
 #include <cstdio>
 #include <exception>

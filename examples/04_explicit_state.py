@@ -1,7 +1,7 @@
-"""State that is declared by name: python examples/04_explicit_state.py [folder].
+"""State that is declared by name: python examples/04_explicit_state.py [directory].
 
 A history of three observations, newest first, enters a node with state_tensors() and leaves it with
-update_state(). At run time it can be read, replaced, reset and rolled back.
+update_state(). At run time it can be read, replaced, reset and restored.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // Traces a libtorch program, exports it, and runs the bundle, all from C++:
-//   05_trace_from_cpp [folder]
-// The same words as in Python. 05_trace_from_cpp.py runs what this program wrote.
+//   05_trace_from_cpp [directory]
+// The calls have the same names as in Python. 05_trace_from_cpp.py runs the resulting bundle.
 #include <torch/torch.h>
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 
 namespace annotate = leapp::annotate;
 
-/// A policy like any other in libtorch: it knows nothing of LEAPP.
+/// A policy like any other in libtorch: it does not use LEAPP.
 struct Policy : torch::nn::Module {
   Policy() {
     hidden = register_module("hidden", torch::nn::Linear(6, 16));

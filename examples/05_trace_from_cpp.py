@@ -1,4 +1,4 @@
-"""Run the bundle of 05_trace_from_cpp.cpp: python examples/05_trace_from_cpp.py [folder]."""
+"""Run the bundle of 05_trace_from_cpp.cpp: python examples/05_trace_from_cpp.py [directory]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     bundle = folder / "from_cpp" / "from_cpp.yaml"
     if not bundle.exists():
-        sys.exit(f"{bundle} is not there: build/release/examples/05_trace_from_cpp writes it")
+        sys.exit(f"{bundle} is missing: build/release/examples/05_trace_from_cpp writes it")
     robot = leapp.InferenceManager(bundle)
     for tick in range(3):
         sensors = np.array([[1.0, 2.0, 3.0, 4.0]], dtype=np.float32)

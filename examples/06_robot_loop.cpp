@@ -1,4 +1,5 @@
-// The robot's side of 06_robot_loop.py, without libtorch: 06_robot_loop <folder>/walker/walker.yaml
+// The robot's side of 06_robot_loop.py, without libtorch: 06_robot_loop
+// <directory>/walker/walker.yaml
 //
 // Names are looked up once; the loop itself only moves values and allocates nothing.
 #include <array>

@@ -1,4 +1,4 @@
-"""Export a small walking policy and run the bundle: python examples/06_robot_loop.py [folder].
+"""Export a small walking policy and run the bundle: python examples/06_robot_loop.py [directory].
 
 Three stages, as robots have them: observations are scaled and joined with the last action, a
 recurrent policy keeps its hidden state in a buffer, and the action is limited to what the joints

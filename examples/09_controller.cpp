@@ -1,7 +1,6 @@
-// The robot's side of 09_controller.py, without libtorch: 09_controller <folder>/legs/legs.yaml
-//
-// robot.yaml lies in the folder above the bundle. Here the clock is the loop's own; on a robot it
-// is the steady one, and the loop sleeps until its next tick.
+// The robot's side of 09_controller.py, without libtorch: 09_controller <directory>/legs/legs.yaml
+// robot.yaml is in the parent directory of the bundle. Here the loop computes the time; on a robot
+// the steady clock is used, and the loop sleeps until its next tick.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -27,7 +26,7 @@ void control(const std::filesystem::path& yaml) {
     controller.set_sensor(velocity, std::array{3.0}).value();
     controller.update();
     const std::span<const double> given = controller.actuator_values(motors);
-    angles = {given[0], given[1]};  // motors that follow at once
+    angles = {given[0], given[1]};  // these motors follow immediately
     time += std::chrono::milliseconds(5);
   }
   std::printf("after two seconds, C++:    ['%.4f', '%.4f']\n", angles[0], angles[1]);

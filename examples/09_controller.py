@@ -1,6 +1,6 @@
-"""A policy on a robot whose joints are in another order and counted in degrees.
+"""A policy on a robot whose joints have another order and use degrees.
 
-    python examples/09_controller.py [folder]
+    python examples/09_controller.py [directory]
 
 Exports the policy with its contract, describes the robot, and runs the loop at 200 Hz with the
 policy at 50 Hz. 09_controller.cpp runs the same from C++, without PyTorch.
@@ -84,7 +84,7 @@ def main() -> None:
     controller.start()
     motors = [10.0, 20.0]  # degrees; knee, hip: the robot's own order
     for _ in range(400):
-        controller.set_sensor("encoders", motors)  # motors that follow at once
+        controller.set_sensor("encoders", motors)  # these motors follow immediately
         controller.set_sensor("velocity", [3.0])  # more than the policy was trained for
         controller.update()
         motors = controller.actuator("motors")

@@ -1,9 +1,9 @@
 // The robot of balance.py in MuJoCo, controlled by the exported bundle and without libtorch.
 //
 //   07_mujoco_balance balancer/balancer.yaml [--seed N] [--episodes N] [--fast]
-//
-// A tick every two milliseconds by the clock (--fast: as fast as it goes). When an episode ends the
-// robot is set up again and the controller forgets its history.
+// One tick every two milliseconds in real time (--fast: as fast as possible). At the end of an
+// episode the
+// robot and the controller's state are reset.
 #include <mujoco/mujoco.h>
 
 #include <array>
@@ -72,13 +72,13 @@ class Simulation {
   std::array<float, 3> gyro() const { return floats<3>(data_->sensordata); }
   std::array<float, 2> wheels() const { return floats<2>(data_->sensordata + 3); }
   std::array<float, 2> command() const { return floats<2>(command_.data()); }
-  // The direction of gravity as the chassis sees it.
+  // Returns the direction of gravity in the chassis frame.
   std::array<float, 3> gravity() const {
     const mjtNum* up = data_->xmat + 9 + 6;  // of body 1, the chassis
     return floats<3>(std::array{-up[0], -up[1], -up[2]}.data());
   }
 
-  // Two milliseconds; returns the reward.
+  // Simulates two milliseconds; returns the reward.
   double step(const float* torque) {
     data_->ctrl[0] = static_cast<double>(torque[0]);
     data_->ctrl[1] = static_cast<double>(torque[1]);
@@ -146,7 +146,7 @@ Options parse(int argc, char** argv) {
       std::printf("%s\n", kUsage);
       std::exit(0);
     } else if (word.starts_with('-')) {
-      throw std::invalid_argument("cannot make sense of " + std::string(word) + "\n" + kUsage);
+      throw std::invalid_argument("cannot read the argument  " + std::string(word) + "\n" + kUsage);
     } else {
       options.yaml = word;
     }

@@ -1,9 +1,9 @@
 """A robot on two wheels, its trained controller, and their export.
 
-    python examples/07_mujoco_balance/balance.py [folder]
+    python examples/07_mujoco_balance/balance.py [directory]
 
 writes the bundle `folder/balancer/balancer.yaml` and runs the controller in PyTorch against MuJoCo;
-balance.cpp does the same with the bundle and without libtorch. README.md says how to train it.
+balance.cpp does the same with the bundle and without libtorch. README.md describes the training.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sensors:
 
 
 class Simulation:
-    """The robot in MuJoCo. The same arithmetic as in balance.cpp."""
+    """The robot in MuJoCo, with the same arithmetic as in balance.cpp."""
 
     def __init__(self, seed: int = 0) -> None:
         self.model = mujoco.MjModel.from_xml_path(str(HERE / "robot.xml"))
@@ -66,7 +66,7 @@ class Simulation:
         self.reset()
 
     def reset(self) -> None:
-        """Starts an episode: tilted a little, rolling a little."""
+        """Start an episode: tilted a little, rolling a little."""
         mujoco.mj_resetData(self.model, self.data)
         tilt = self.random.uniform(-0.15, 0.15)
         self.data.qpos[3] = math.cos(tilt / 2)
@@ -81,7 +81,7 @@ class Simulation:
         self.turn = self.random.uniform(-1.0, 1.0)
 
     def gravity(self) -> NDArray[np.float64]:
-        """The direction of gravity as the chassis sees it."""
+        """The direction of gravity in the chassis frame."""
         gravity: NDArray[np.float64] = -self.data.xmat[1][6:9]
         return gravity
 
@@ -95,7 +95,7 @@ class Simulation:
         )
 
     def step(self, torque: NDArray[np.float32]) -> tuple[float, bool]:
-        """Two milliseconds. The reward, and whether the episode is over."""
+        """Simulate two milliseconds. Return the reward, and whether the episode is over."""
         self.data.ctrl[:] = torque
         mujoco.mj_step(self.model, self.data)
         speed = self.data.sensordata[5] - self.forward
@@ -131,7 +131,7 @@ class Controller(nn.Module):
         self.action = torch.zeros(1, 2)
 
     def forward(self, gyro: Tensor, gravity: Tensor, wheels: Tensor, command: Tensor) -> Tensor:
-        """The torques of the two wheels."""
+        """Return the torques of the two wheels."""
         measured = annotate.input_tensors(
             "observe",
             {
@@ -185,7 +185,7 @@ def export(folder: Path) -> Path:
 
 
 def rollout(seed: int, episodes: int) -> list[float]:
-    """The return of each episode, in PyTorch."""
+    """Return the reward sum of each episode, in PyTorch."""
     controller, simulation = trained(), Simulation(seed)
     returns = []
     for _ in range(episodes):

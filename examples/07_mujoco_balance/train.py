@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNorm
 
 
 class Balance(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
-    """The simulation as trainers like it: frames that hold the last action too."""
+    """The simulation in the form that trainers expect: frames that also contain the last action."""
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (FRAME,))
     action_space = gymnasium.spaces.Box(-1, 1, (2,))

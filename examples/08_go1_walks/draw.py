@@ -1,6 +1,6 @@
 """Draws a walk that walk.cpp wrote: commanded and measured velocity, and a film strip.
 
-    MUJOCO_GL=egl .cache/mjlab/bin/python examples/08_go1_walks/draw.py walk.csv go1.xml [folder]
+    MUJOCO_GL=egl .cache/mjlab/bin/python examples/08_go1_walks/draw.py walk.csv go1.xml [directory]
 
 writes ``velocity.png`` and ``strip.png``. Needs matplotlib, and OpenGL for the strip.
 """
@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 260, 240
 
 
 def draw_velocity(walk: NDArray[np.float64], path: Path) -> None:
-    """Draw what was asked for over what was measured."""
+    """Draw the commanded over the measured velocity."""
     figure, axes = pyplot.subplots(3, 1, sharex=True, figsize=(9, 5.5), layout="constrained")
     labels = ("forward, m/s", "left, m/s", "turning, rad/s")
     for i, (axis, label) in enumerate(zip(axes, labels, strict=True)):
@@ -37,7 +37,7 @@ def draw_velocity(walk: NDArray[np.float64], path: Path) -> None:
 
 
 def draw_strip(walk: NDArray[np.float64], robot: Path, path: Path) -> None:
-    """Draw the robot in moments of its fastest walk, side by side."""
+    """Draw the robot at several times of its fastest walk, side by side."""
     spec = mujoco.MjSpec.from_file(str(robot))
     spec.add_texture(
         name="floor",

@@ -1,6 +1,6 @@
 """Exports the trained Go1 from mjlab, and lets mjlab itself walk a little for comparison.
 
-    .cache/mjlab/bin/python examples/08_go1_walks/export.py [folder]
+    .cache/mjlab/bin/python examples/08_go1_walks/export.py [directory]
 
 in the environment that install_mjlab.sh makes. Writes the bundle ``folder/go1/go1.yaml`` and
 ``folder/mjlab.csv``, how the walk of walk.cpp begins in mjlab's simulation with mjlab's policy.
@@ -20,13 +20,13 @@ from leapp.integrations import mjlab
 
 HERE = Path(__file__).resolve().parent
 TASK = "Mjlab-Velocity-Flat-Unitree-Go1"
-TICKS = 100  # of comparison: 2 s
+TICKS = 100  # of the comparison: 2 s
 #: As in walk.cpp: forward and left in m/s, turning in rad/s; another one every 200 ticks.
 ASKED = [(0.8, 0, 0), (1.2, 0, 0), (0.6, 0, 0.6), (0, 0.4, 0), (-0.5, 0, 0)]
 
 
 def checkpoint(folder: Path) -> Path:
-    """Write the weights as the trainer does; what training leaves is such a file."""
+    """Write the weights as the trainer does."""
     path = folder / "model.pt"
     weights = load_file(HERE / "actor.safetensors")
     torch.save({"actor_state_dict": weights, "iter": 1075, "infos": None}, path)
@@ -34,7 +34,7 @@ def checkpoint(folder: Path) -> Path:
 
 
 def environment() -> Any:
-    """The task as it is played, without anything random."""
+    """Return the task in its play configuration, without randomness."""
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.tasks.registry import load_env_cfg
 
@@ -55,7 +55,7 @@ def environment() -> Any:
 
 
 def walk(env: Any, policy: Any) -> list[list[float]]:
-    """Let mjlab walk; one row a tick, as walk.cpp writes them."""
+    """Let mjlab walk; return one row per tick, in the form of walk.cpp."""
     rows = []
     observed, _ = env.reset()
     sensors = env.scene.sensors

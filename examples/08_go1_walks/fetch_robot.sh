@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the path of go1.xml: the one of an mjlab that is installed, else the file out of mjlab's wheel, which
-# is downloaded once, without what mjlab depends on.
+# Prints the path of go1.xml: that of an installed mjlab, or else of mjlab's wheel, which is downloaded once
+# without its dependencies.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

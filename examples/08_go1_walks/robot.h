@@ -1,8 +1,8 @@
-// The Go1 in MuJoCo as mjlab's task has it: mjlab's own robot file, and what the task adds to it: a
-// floor, contacts, and position actuators, whose gains come from the bundle.
+// The Go1 in MuJoCo as in mjlab's task: mjlab's own robot file with the task's additions: a floor,
+// contacts, and position actuators, whose gains come from the bundle.
 //
-// Owned by one thread. Everything that a tick calls works in memory of MuJoCo's; the small vectors
-// that measurements are returned in are the exception.
+// Owned by one thread. All functions that a tick calls work in MuJoCo's memory, except for the
+// small vectors of returned measurements.
 #pragma once
 
 #include <mujoco/mujoco.h>
@@ -27,7 +27,7 @@ class Robot {
   };
 
   /// Loads the robot; `joints` are in the order of the policy. Throws std::runtime_error with
-  /// MuJoCo's own words.
+  /// MuJoCo's message.
   Robot(const std::filesystem::path& xml, std::vector<Joint> joints) : joints_(std::move(joints)) {
     std::array<char, 500> error{};
     const std::unique_ptr<mjSpec, Delete> spec(
@@ -47,7 +47,8 @@ class Robot {
     stand(0, nullptr);
   }
 
-  /// Rests on the floor, turned by `yaw`, with joints a little off if there is a `generator`.
+  /// Places the robot at rest on the floor, turned by `yaw`, with joints slightly off if there is a
+  /// `generator`.
   void stand(double yaw, std::mt19937* generator) {
     mj_resetData(model_.get(), data_.get());
     data_->qpos[2] = 0.278;
@@ -72,8 +73,8 @@ class Robot {
   std::vector<float> joint_positions() const { return picked(data_->qpos, positions_); }
   std::vector<float> joint_velocities() const { return picked(data_->qvel, velocities_); }
 
-  /// Runs one control step of 20 ms, or so many steps of physics of 5 ms. MuJoCo's actuators are
-  /// the PD controllers.
+  /// Runs one control step of 20 ms: several steps of physics of 5 ms. MuJoCo's actuators are the
+  /// PD controllers.
   template <typename Number>
   void step(const Number* targets, int steps = 4) {
     for (std::size_t i = 0; i < joints_.size(); ++i)
@@ -94,8 +95,7 @@ class Robot {
   /// Returns the position of the trunk, in metres.
   const mjtNum* position() const { return data_->qpos; }
 
-  /// Changes the velocity of the trunk, as a kick would: up to 0.5 m/s sideways, 0.4 m/s up and
-  /// down.
+  /// Changes the velocity of the trunk like a push: up to 0.5 m/s sideways, 0.4 m/s up and down.
   void push(std::mt19937& generator) {
     std::uniform_real_distribution<double> sideways(-0.5, 0.5);
     std::uniform_real_distribution<double> upwards(-0.4, 0.4);
@@ -105,10 +105,10 @@ class Robot {
     mj_forward(model_.get(), data_.get());
   }
 
-  /// As mjlab has it: tilted by more than 70 degrees.
+  /// Returns whether the robot has fallen as mjlab defines it: tilted by more than 70 degrees.
   bool fallen() const { return data_->xmat[9 * trunk_ + 8] < std::cos(70 * mjPI / 180); }
 
-  /// Writes one line of CSV: time, `asked`, velocity and turning as measured, and qpos.
+  /// Writes one line of CSV: time, `asked`, measured velocity and turning rate, and qpos.
   void write(std::ostream& out, std::array<float, 3> asked) const {
     out << data_->time;
     for (float value : asked) out << ',' << value;

@@ -1,10 +1,10 @@
-// A Unitree Go1 follows velocity commands: the bundle that mjlab's task became, and MuJoCo. No
-// torch, no Python.
+// A Unitree Go1 follows velocity commands, with the bundle of mjlab's task in MuJoCo. No torch, no
+// Python.
 //
 //   08_go1_walks go1.xml [bundle.yaml] [--starts N] [--trace FILE]
-//
-// go1.xml is the robot as mjlab has it. --starts N: N walks from other poses, with pushes. --trace:
-// the walk as CSV, one line a tick.
+// go1.xml is mjlab's file of the robot. --starts N: N walks from different poses, with pushes.
+// --trace: the
+// walk as CSV, one line per tick.
 #include <mujoco/mujoco.h>
 
 #include <array>
@@ -29,7 +29,7 @@ struct Command {
   float forward, left, turn;  // m/s, m/s, rad/s
 };
 
-// What the robot is asked for: another thing every four seconds.
+// Returns the command, which changes every four seconds.
 Command command_at(int tick) {
   constexpr Command kAsked[] = {
       {0.8F, 0, 0}, {1.2F, 0, 0}, {0.6F, 0, 0.6F}, {0, 0.4F, 0}, {-0.5F, 0, 0}};
@@ -37,9 +37,9 @@ Command command_at(int tick) {
 }
 
 struct Walk {
-  double speed_error = 0;  // mean distance of measured from commanded velocity, m/s
+  double speed_error = 0;  // mean difference between measured and commanded velocity, m/s
   double turn_error = 0;   // rad/s
-  int ticks = 0;           // until it fell, if it did
+  int ticks = 0;           // time of the fall, if it fell
 };
 
 Walk walk(leapp::InferenceManager& policy, Robot& robot, std::mt19937* pushes,
@@ -76,7 +76,7 @@ Walk walk(leapp::InferenceManager& policy, Robot& robot, std::mt19937* pushes,
   return result;
 }
 
-// The joints in the policy's order, with the gains and the pose that the bundle says.
+// Returns the joints in the policy's order, with the gains and the pose of the bundle.
 std::vector<Robot::Joint> joints_of(leapp::InferenceManager& policy) {
   const leapp::TensorMap outputs = policy.run_policy(policy.get_mock_input());
   const auto stiffness = outputs.at("policy/joint_pos_kp_gains").values<float>();

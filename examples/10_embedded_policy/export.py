@@ -1,4 +1,4 @@
-"""Export a walking policy as C++: python examples/10_embedded_policy/export.py [folder].
+"""Export a walking policy as C++: python examples/10_embedded_policy/export.py [directory].
 
 Two nodes: observations are scaled and joined with the last action, and a recurrent policy keeps its
 hidden state. The last lines print what PyTorch computes in ten ticks; main.cpp prints the same.

@@ -1,6 +1,6 @@
 """Export a policy that stands: it holds the default pose of the walking policy, with its gains.
 
-    python examples/11_go1_switches/export_stand.py [folder]
+    python examples/11_go1_switches/export_stand.py [directory]
 
 Writes the bundle ``folder/stand/stand.yaml``.
 """

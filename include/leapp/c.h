@@ -139,7 +139,7 @@ LEAPP_API leapp_status leapp_load(const char* yaml, const leapp_options* options
                                   leapp_manager** out);
 LEAPP_API void leapp_free(leapp_manager* manager); /* null is allowed */
 
-/* Return the names of the pipeline's inputs and outputs, "node/port"; null for an index out of
+/* Returns the names of the pipeline's inputs and outputs, "node/port"; null for an index out of
  * range. Names are valid as long as the manager. */
 LEAPP_API size_t leapp_input_count(const leapp_manager* manager);
 LEAPP_API size_t leapp_output_count(const leapp_manager* manager);
@@ -162,7 +162,7 @@ LEAPP_API leapp_status leapp_input_info(leapp_manager* manager, size_t input,
 LEAPP_API leapp_status leapp_output_info(leapp_manager* manager, size_t output,
                                          leapp_tensor_info* info, size_t size);
 
-/* Return semantics of a port: its kind ("state/joint/position"), or the name of one element along
+/* Returns semantics of a port: its kind ("state/joint/position"), or the name of one element along
  * one dimension. Null if the bundle does not state it. Valid as long as the manager. */
 LEAPP_API const char* leapp_input_kind(const leapp_manager* manager, size_t input);
 LEAPP_API const char* leapp_output_kind(const leapp_manager* manager, size_t output);
@@ -171,8 +171,8 @@ LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t i
 LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
                                            size_t dimension, size_t element);
 
-/* Return another string of a port: "unit", "frame", "quaternion", or your own key. Null if there is
- * none, or if it is not a string. */
+/* Returns another string of a port: "unit", "frame", "quaternion", or your own key. Null if there
+ * is none, or if it is not a string. */
 LEAPP_API const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key);
 LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t output,
                                         const char* key);
@@ -180,7 +180,7 @@ LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t out
 /* Copies all elements of an input; `bytes` must be the size of the port. */
 LEAPP_API leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
                                        size_t bytes);
-/* Read an input from, or write an output to, the caller's memory from now on; null and 0 end it.
+/* Reads an input from, or writes an output to, the caller's memory from now on; null and 0 end it.
  * `bytes` must be the size of the port. */
 LEAPP_API leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements,
                                         size_t bytes);
@@ -220,7 +220,7 @@ LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verifica
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
                                              const char* input, const void* elements, size_t bytes);
 LEAPP_API leapp_status leapp_reset(leapp_manager* manager);
-/* Save and restore all feedback inputs and, if the bundle has a schedule, the position in it. The
+/* Saves and restores all feedback inputs and, if the bundle has a schedule, the position in it. The
  * order of the bytes is internal to this manager. */
 LEAPP_API size_t leapp_state_bytes(const leapp_manager* manager);
 LEAPP_API leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes);

@@ -26,7 +26,7 @@ int Signature::find(std::string_view parameter) const noexcept {
 
 const Argument& Op::argument(std::string_view parameter) const {
   const int i = signature->find(parameter);
-  demand(i >= 0, "an operator was asked for a parameter it does not have");
+  demand(i >= 0, "a parameter was read that the operator does not have");
   return arguments.at(static_cast<std::size_t>(i));
 }
 

@@ -1,9 +1,8 @@
-// Every call of ours that can fail, fails once while a bundle is loaded, ticks and is recorded: no
-// crash, no hang, no leak, and a clear error or a result that is right.
+// Each call of LEAPP that can fail fails once while a bundle is loaded, runs and is recorded. The
+// result is a clear error or the right value: no crash, no hang, no leak.
 //
 // LEAPP_LONG runs the whole sweep (make test-long); otherwise a seeded tenth of it runs.
-// Foreign libraries are not made to fail here: docs/explanation/assurance.md says what happens in
-// them.
+// Calls of other libraries do not fail here; see docs/explanation/assurance.md.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -54,7 +53,7 @@ using Scenario = std::function<std::string()>;
 struct Outcome {
   std::string value;
   std::string error;
-  bool is_clear = true;  // the error is one of LEAPP's, or std::bad_alloc
+  bool is_clear = true;  // an Error, or std::bad_alloc
 };
 
 Outcome run(const Scenario& scenario) {

@@ -44,7 +44,7 @@ inline Op op_of(const std::string& schema, std::vector<Argument> arguments) {
   return {std::make_shared<const Signature>(std::move(made)), std::move(arguments), {}, {}, ""};
 }
 
-/// The op with a result of that type, which is not in the graph's list of operations.
+/// Returns the op with a result of that type. The op is not in the graph's list of operations.
 inline Op with_result(Graph& graph, Op op, const TensorType& type) {
   op.results.push_back({false, {graph.add_result(type)}});
   return op;
@@ -70,12 +70,12 @@ inline ValueId add_op(Graph& graph, const std::string& name, const std::vector<V
   return add(graph, op_of(name + "(" + parameters + ")", std::move(arguments)), type);
 }
 
-/// self[indices]
+/// Returns self[indices].
 inline Op index_op(ValueId self, std::vector<ValueRef> indices) {
   return op_of("aten::index.Tensor(self, indices)", {ValueRef{self}, std::move(indices)});
 }
 
-/// self[indices] = values, or += values
+/// Returns self[indices] = values, or += values.
 inline Op put_op(ValueId self, std::vector<ValueRef> indices, ValueId values,
                  bool accumulate = false) {
   return op_of("aten::index_put(self, indices, values, accumulate)",

@@ -158,7 +158,7 @@ def test_what_has_no_pure_form_is_named_without_pytorchs_own_advice(bench: Workb
 
 
 class Leaky(nn.Module):
-    """A buffer that is replaced, beside one in a module inside."""
+    """A buffer that is replaced, and one in a nested module."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The walk over the program's objects: its results, and that it runs no code of theirs."""
+"""The walk over the program's objects: its results, and that it runs no code of the program."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
          y[0] = 0;
          return y;
        }},
-      {"one element written beside another node",
+      {"one element written outside of nodes",
        [](Tensor y) {
          const Tensor x = in("c", at::ones({2}));
          y[0] = 0;

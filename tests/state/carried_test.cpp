@@ -57,7 +57,9 @@ TEST(CarriedTest, WhatIsCarriedAndHowItIsLeft) {
       {"memory that is replaced after it is written",
        {"add_(m, x)", "m2 = mul(m, x)", "m := m2", "return m2"},
        {"carried m <- m2"}},
-      {"memory that is made anew", {"add_(m, x)", "y = mul(m, x)", "m := new", "return y"}, {}},
+      {"memory that is allocated in every pass",
+       {"add_(m, x)", "y = mul(m, x)", "m := new", "return y"},
+       {}},
   };
   for (const auto& line : table) {
     const NodeWriter writer = tape_of({.passes = 5, .lines = line.lines});

@@ -14,7 +14,7 @@ Copy = dict[Any, Any] | tuple[int, list[Any]]
 #: Maximum number of items of a list that are read.
 _MOST_ITEMS = 64
 
-#: Types whose values contain nothing of a node.
+#: Types whose values contain no objects of a node.
 PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 
 

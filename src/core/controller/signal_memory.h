@@ -29,7 +29,7 @@ class SignalMemory {
   Result<void> set(std::size_t sensor, std::span<const double> values,
                    std::chrono::nanoseconds age) noexcept;
   Result<void> set_fresh(std::size_t sensor) noexcept;
-  /// Empty for an invalid index.
+  /// Returns an empty span for an invalid index.
   std::span<double> sensor_values(std::size_t sensor) noexcept;
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 

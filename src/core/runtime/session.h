@@ -125,7 +125,7 @@ class Session {
 
   /// Runs a tick. Requires a Use.
   Result<void> tick() noexcept;
-  /// Takes back the last tick, if nothing was set since.
+  /// Undoes the last tick, if nothing was set since.
   Result<void> undo_tick() noexcept;
   /// Returns whether all feedback values are finite.
   bool is_state_finite() const noexcept;

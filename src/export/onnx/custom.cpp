@@ -44,7 +44,7 @@ const ir::Argument& argument_of(OpContext& context, std::string_view parameter) 
       known += (known.empty() ? "" : ", ") + each.name;
     }
     context.fail(Code::kBadConverter,
-                 "its converter asks for a parameter '" + std::string(parameter) +
+                 "its converter reads a parameter '" + std::string(parameter) +
                      "', and the operator has: " + known,
                  "Correct the converter.");
   }
@@ -54,7 +54,7 @@ const ir::Argument& argument_of(OpContext& context, std::string_view parameter) 
 [[noreturn]] void wrong_type(OpContext& context, std::string_view parameter, const char* wanted) {
   const int i = context.op().signature->find(parameter);
   context.fail(Code::kBadConverter,
-               "its converter asks for '" + std::string(parameter) + "' as " + wanted +
+               "its converter reads '" + std::string(parameter) + "' as " + wanted +
                    ", and it is declared as " +
                    context.op().signature->parameters[static_cast<std::size_t>(i)].type,
                "Correct the converter.");

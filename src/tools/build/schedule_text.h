@@ -26,7 +26,7 @@ class ScheduleText {
 
   /// Returns the further members of `Buffers`.
   std::string members() const;
-  /// Returns the position in the schedule, and the function that takes back a tick that failed.
+  /// Returns the position in the schedule, and the function that undoes a failed tick.
   std::string position() const;
   /// Returns the statement that sets the position to tick 0.
   std::string reset() const;

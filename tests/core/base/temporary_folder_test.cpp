@@ -50,7 +50,7 @@ TEST(TemporaryFolderTest, SaysWhereNothingCanBeWritten) {
   std::ofstream(file) << "x";
   try {
     const TemporaryFolder folder(file);
-    FAIL() << "a folder was made in a file";
+    FAIL() << "a directory was created in a file";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kIo);
     EXPECT_EQ(std::string(error.what()),

@@ -14,7 +14,7 @@ using test::make_port;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// planner -> tracker, a trigger whose output `run` is bool, and a denoising node.
+/// Returns planner -> tracker, a trigger whose output `run` is bool, and a denoising node.
 Bundle make_scheduled() {
   Bundle bundle;
   bundle.models.push_back(
@@ -224,7 +224,8 @@ TEST(Timing, b16_AnInputThatTheScheduleNoLongerFeedsHasNoSource) {
 
 TEST(Timing, b18_ConditionsAndAgesAreEdges) {
   Bundle bundle = make_scheduled();
-  std::swap(bundle.models[0], bundle.models[1]);  // the planner asks for the trigger behind it
+  // the planner's condition is the output of a later node
+  std::swap(bundle.models[0], bundle.models[1]);
   EXPECT_THAT(execution_order(bundle), ElementsAre(1, 0, 2, 3));
   entry(bundle, "tracker").ages = {{"age", "tracker"}};
   EXPECT_THAT(

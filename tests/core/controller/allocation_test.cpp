@@ -1,4 +1,4 @@
-// update() makes no allocation and no system call, which is what a lock would need when taken.
+// update() makes no allocation and no system call, which a contended lock would need.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -49,7 +49,8 @@ using namespace std::chrono_literals;
 using testing::add_legs;
 using testing::PolicyBench;
 
-/// Everything on: histories, chunks, limits, blending in, recording, interventions.
+/// Returns a bundle with everything enabled: histories, chunks, limits, blending in, recording,
+/// interventions.
 void add_everything(PolicyBench& bench, Execution execution) {
   add_legs(bench, {.limits = Limits{{-3}, {3}, {50}}, .fallback = Damp{}});
   for (Port* const port : {&bench.inputs[0], &bench.outputs[0]}) {
@@ -73,7 +74,7 @@ void run_ticks(PolicyBench& bench, Controller& controller) {
   }
 }
 
-/// Two policies with everything on, that change places every few ticks, stops included.
+/// Returns two policies with everything enabled, which alternate every few ticks, with stops.
 void add_everything(testing::SupervisorBench& bench, Execution execution) {
   bench.policies.clear();
   bench.supervision.policies.clear();
@@ -119,7 +120,7 @@ TEST_P(ControllerAllocationTest, UpdateAllocatesNothing) {
   allocations = 0;
   counting = true;
   std::vector<int> seen(10);
-  EXPECT_EQ(allocations, 1);  // the count works
+  EXPECT_EQ(allocations, 1);  // the counter works
   run_ticks(bench, controller);
   counting = false;
   EXPECT_EQ(allocations, 1);
@@ -139,7 +140,7 @@ TEST_P(ControllerAllocationTest, ASupervisorAllocatesNothing) {
   for (const std::uint64_t count : supervisor.switch_counts()) EXPECT_GT(count, 0U);
 }
 
-// A child gives up every system call but read, write and exit: another one ends it.
+// Allows a child process only read, write and exit: any other system call ends it.
 template <typename Bench>
 void expect_no_system_call(Execution execution) {
 #ifdef __SANITIZE_THREAD__

@@ -11,7 +11,7 @@ using testing::PolicyBench;
 
 class BoundPolicyTest : public ::testing::Test {
  protected:
-  /// A policy that counts its own ticks.
+  /// Returns a policy that counts its own ticks.
   BoundPolicyTest() {
     testing::add_legs(bench);
     bench.add_state("h", 2);

@@ -1,6 +1,6 @@
 // Runs the pure tick of the controller on sequences from standard input, one JSON object a line,
-// and prints what each tick did. tests/python/test_controller_rules.py runs it beside an
-// implementation of its own.
+// and prints what each tick did. tests/python/test_controller_rules.py compares it with a second
+// implementation.
 #include "steps_json.h"
 
 namespace leapp {

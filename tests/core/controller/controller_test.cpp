@@ -25,7 +25,7 @@ std::uint64_t count_of(const Controller& controller, Cause cause) {
   return controller.counts()[static_cast<std::size_t>(cause)];
 }
 
-/// One tick of the loop at 100 Hz with that measurement, in the robot's order.
+/// Runs one tick of the loop at 100 Hz with that measurement, in the robot's order.
 ControllerState step(PolicyBench& bench, Controller& controller, std::vector<double> q) {
   controller.set_sensor(0, q).value();
   const ControllerState state = controller.update();
@@ -50,7 +50,7 @@ TEST(Controller, RunsThePolicyInItsOwnOrderAndRate) {
   runs = 0;
   EXPECT_EQ(step(bench, controller, {1, 10}), ControllerState::kRunning);
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 20));
-  step(bench, controller, {3, 30});  // between two ticks of the policy: the target is held
+  step(bench, controller, {3, 30});  // between two ticks of the policy, the target is held
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 20));
   step(bench, controller, {4, 40});
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(8, 80));
@@ -126,7 +126,7 @@ TEST(Controller, FillsHistories) {
   controller.start();
   for (const double knee : {1, 2, 3, 4, 5}) step(bench, controller, {knee, 10 * knee});
   EXPECT_THAT(read, ElementsAre(10, 1, 30, 3, 50, 5));
-  controller.start();  // and forgets them
+  controller.start();  // and clears them
   step(bench, controller, {7, 70});
   EXPECT_THAT(read, ElementsAre(70, 7, 70, 7, 70, 7));
 }
@@ -396,8 +396,8 @@ TEST(Controller, AnOutputThatIsNotFiniteTakesTheStateBack) {
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 2));
 }
 
-/// A worker that a test holds and releases. The tests tick until the result is handed over; the
-/// clock stands, or the deadline is far away, so that no number of ticks makes it late.
+/// A worker that a test blocks and releases. The tests run ticks until the result arrives; the
+/// clock stands still, or the deadline is far away, so no number of ticks makes it late.
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
@@ -444,7 +444,7 @@ TEST_F(WorkerTest, ReadsItsInputsWhileTheNextAreGathered) {
   controller.start();
   held = true;
   step(bench, controller, {1, 2});
-  for (int i = 0; i < 5; ++i) step(bench, controller, {50, 60});  // busy: due, and not asked
+  for (int i = 0; i < 5; ++i) step(bench, controller, {50, 60});  // busy: due, but not requested
   held = false;
   step_until(controller, ControllerState::kRunning, {50, 60});
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 4));

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Two elements and three steps, steps along the rows.
+/// Two elements and three steps; rows are steps.
 constexpr PortLayout kLayout{2, 3, 1, 2, 10};
 
 TEST(ElementIo, StoresAndLoadsOneStep) {

@@ -1,4 +1,4 @@
-// The part of the ROS 2 package that needs no ROS, on handles that stand in for the hardware's.
+// The part of the ROS 2 package that needs no ROS, with stand-ins for the hardware's handles.
 #include "leapp_ros2_control/handle_order.hpp"
 
 #include <cmath>

@@ -28,7 +28,7 @@ class InputSideTest : public ::testing::Test {
     add_contract(port.semantics, contract);
     bench.build();
   }
-  /// The next tick with that measurement. Returns whether the policy shall run.
+  /// Runs the next tick with that measurement. Returns whether the policy must run.
   bool ask(double value, nanoseconds age = {}) {
     bench.measure(value, age);
     const bool asked = bench.gather();
@@ -40,7 +40,7 @@ class InputSideTest : public ::testing::Test {
     bench.finish(PolicyResult::Kind::kNone);
     return asked;
   }
-  /// Ticks at which the policy is due come in pairs with others.
+  /// Ticks in which the policy is due alternate with others.
   void skip(double value) { EXPECT_FALSE(ask(value)); }
 
   StepBench bench;
@@ -91,7 +91,7 @@ TEST_F(InputSideTest, TheRateCountsFromTheLastGoodReading) {
 
 TEST_F(InputSideTest, AnOverflowLeavesTheRateAlone) {
   build({.limits = Limits{{}, {}, {50}}});
-  EXPECT_FALSE(ask(1e39));  // the first reading: no rate holds it back
+  EXPECT_FALSE(ask(1e39));  // the first reading: no rate applies
   skip(0);
   EXPECT_TRUE(ask(7));
   EXPECT_THAT(bench.policy_inputs[0], ElementsAre(7));
@@ -133,7 +133,7 @@ TEST_F(InputSideTest, ABadSampleRepeatsTheOneBefore) {
 
 TEST_F(InputSideTest, ThePolicyNeedsAGoodNewestSample) {
   build({}, 3);
-  EXPECT_FALSE(ask(kNan));  // nothing good yet
+  EXPECT_FALSE(ask(kNan));  // no good sample yet
   skip(2);
   EXPECT_TRUE(ask(3));
   EXPECT_THAT(bench.policy_inputs[0], ElementsAre(2, 2, 3));

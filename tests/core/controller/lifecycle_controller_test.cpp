@@ -22,7 +22,7 @@ actuators:
   target: {kind: target/joint/position}
 )";
 
-/// Handles as a controller manager has them: numbers that others own.
+/// Handles like those of a controller manager: numbers that others own.
 struct StandInHandles {
   std::vector<double> states = {1, 2, 3};
   std::vector<double> commands = {0, 0, 42};
@@ -102,7 +102,7 @@ TEST_F(LifecycleControllerTest, CallsOutOfOrder) {
                 controller.activate(handles.state_pointers(), handles.command_pointers());
               }),
               HasSubstr("deactivate() it first"));
-  configure();  // ends what was before
+  configure();  // ends the previous activation
   EXPECT_EQ(controller.update(), ControllerState::kInactive);
 }
 
@@ -115,7 +115,7 @@ TEST_F(LifecycleControllerTest, AFailedConfigureLeavesNothingBehind) {
   EXPECT_EQ(controller.update(), ControllerState::kInactive);
   EXPECT_THAT(message_of([&] { controller.state_interfaces(); }), HasSubstr("[LP654]"));
   EXPECT_THAT(message_of([&] { controller.activate({}, {}); }), HasSubstr("[LP654]"));
-  bench.contract.frequency = 30;  // the robot is good, and the controller refuses it
+  bench.contract.frequency = 30;  // the robot is valid, but the controller refuses it
   EXPECT_THAT(message_of([&] { configure(); }), HasSubstr("[LP653]"));
   EXPECT_FALSE(controller.set_command("cmd", std::array{1.0}));
   bench.contract.frequency = 50;
@@ -123,7 +123,7 @@ TEST_F(LifecycleControllerTest, AFailedConfigureLeavesNothingBehind) {
   EXPECT_TRUE(controller.set_command("cmd", std::array{1.0}));
 }
 
-/// One update, 10 ms after the last, with the command sent again.
+/// Runs one update, 10 ms after the last one, with the command sent again.
 ControllerState update_with_command(PolicyBench& bench, LifecycleController& controller) {
   controller.set_command("cmd", std::array{7.0});
   const ControllerState state = controller.update();
@@ -142,7 +142,7 @@ TEST_F(LifecycleControllerTest, AHandleThatNeverChangesGrowsStale) {
   EXPECT_EQ(update_with_command(bench, controller), ControllerState::kFallback);
   handles.states[2] = std::nextafter(handles.states[2], 9);
   EXPECT_EQ(update_with_command(bench, controller), ControllerState::kRunning);
-  // The joints stand still as well, but their port has no max_age_ms.
+  // The joints also stand still, but their port has no max_age_ms.
   for (int i = 0; i < 2; ++i) update_with_command(bench, controller);
   EXPECT_EQ(update_with_command(bench, controller), ControllerState::kFallback);
   controller.deactivate();

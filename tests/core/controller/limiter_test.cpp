@@ -15,7 +15,7 @@ TEST(Limiter, ClampsAndSlews) {
   const Bounds bounds = make_bounds(Limits{{-1}, {1, 2}, {10}}, 2, 0.1);
   std::vector<double> values = {5, -5};
   LimitOutcome outcome = limit(bounds, kNothing, values);
-  EXPECT_THAT(values, ElementsAre(1, -1));  // nothing before: anywhere in the range
+  EXPECT_THAT(values, ElementsAre(1, -1));  // no previous value: anywhere in the range
   EXPECT_TRUE(outcome.clamped);
   EXPECT_FALSE(outcome.slewed);
   EXPECT_FALSE(outcome.stop);
@@ -30,7 +30,7 @@ TEST(Limiter, TheRateWinsOverTheRange) {
   const Bounds bounds = make_bounds(Limits{{-1}, {1}, {10}}, 2, 0.1);
   std::vector<double> values = {5, 0};
   const LimitOutcome outcome = limit(bounds, std::vector<double>{4, -4}, values);
-  EXPECT_THAT(values, ElementsAre(3, -3));  // one step towards the range, no jump to it
+  EXPECT_THAT(values, ElementsAre(3, -3));  // one step towards the range, without a jump
   EXPECT_TRUE(outcome.clamped);
   EXPECT_TRUE(outcome.slewed);
 }

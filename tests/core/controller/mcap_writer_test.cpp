@@ -47,13 +47,13 @@ TEST_F(McapWriterTest, ChannelsAndMessagesAreRead) {
   const std::uint16_t port = writer.add_channel("port/pi/y", "{}", {});
   writer.write(sensor, 7, "{\"a\": 1}");
   writer.write(port, 5, "{}");
-  EXPECT_EQ(writer.written(), 0U);  // they are in the chunk that is open
+  EXPECT_EQ(writer.written(), 0U);  // they are in the open chunk
   writer.flush();
   EXPECT_EQ(writer.written(), 2U);
   EXPECT_EQ(messages(),
             std::vector<Message>({{"sensor/q", 7, "{\"a\": 1}"}, {"port/pi/y", 5, "{}"}}));
   EXPECT_TRUE(writer.close());
-  EXPECT_TRUE(writer.close());  // once more changes nothing
+  EXPECT_TRUE(writer.close());  // a second call changes nothing
   EXPECT_EQ(messages().size(), 2U);
 }
 

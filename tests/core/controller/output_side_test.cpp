@@ -24,7 +24,7 @@ class OutputSideTest : public ::testing::Test {
     bench.bench.options.execution = Execution::kWorker;
     bench.bench.options.deadline = 1h;
   }
-  /// A tick with that measurement, and the answer of the policy if it is asked.
+  /// Runs a tick with that measurement, and the policy's answer if it is requested.
   State tick(double measured, double action) {
     bench.measure(measured);
     return bench.tick(action);
@@ -74,7 +74,7 @@ TEST_F(OutputSideTest, AStopMovesNoFurtherThanOneStep) {
   EXPECT_EQ(bench.sent(), 0.5);
   tick(0, 0.5);
   EXPECT_EQ(tick(0, 9), State::kStopped);
-  EXPECT_EQ(bench.sent(), 1.5);  // towards the fallback, 1 in a tick
+  EXPECT_EQ(bench.sent(), 1.5);  // towards the fallback, by 1 per tick
   tick(0, 9);
   EXPECT_EQ(bench.sent(), 2.5);
 }
@@ -172,14 +172,14 @@ TEST_F(OutputSideTest, ALineBeginsAtTheTargetIfNothingWasSent) {
   bench.bench.robot.sensors[0].kind = bench.bench.inputs[0].semantics.kind.emplace("state/other");
   build({});
   bench.measure(0);
-  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // asks; there is no pose to wait at
+  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // requests; there is no pose to hold
   bench.measure(kNan);
   EXPECT_EQ(bench.tick(8), State::kFallback);  // accepted, and the next inputs are bad
   EXPECT_EQ(bench.sent(), StepBench::kUntouched);
   bench.measure(0);
-  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // asks again in the last one
+  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // requests again in the last one
   EXPECT_EQ(bench.tick(4), State::kRunning);
-  EXPECT_EQ(bench.sent(), 4);  // not on the way from 0
+  EXPECT_EQ(bench.sent(), 4);  // not on the line from 0
 }
 
 TEST_F(OutputSideTest, NothingInfiniteIsSent) {
@@ -213,7 +213,7 @@ TEST_F(OutputSideTest, DampFollowsTheJointWithinTheRate) {
   bench.measure(7);
   bench.tick_without_result();
   EXPECT_EQ(bench.sent(), 1.5);
-  bench.measure(kNan);  // unknown now: stays
+  bench.measure(kNan);  // unknown now, so it stays
   bench.tick_without_result();
   EXPECT_EQ(bench.sent(), 1.5);
 }

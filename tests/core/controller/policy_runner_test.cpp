@@ -14,7 +14,7 @@ using testing::add_legs;
 using ::testing::HasSubstr;
 using testing::PolicyBench;
 
-/// A policy with a state: the next state is twice the input plus the state, and so is the target.
+/// Returns a policy with a state: the next state and the target are twice the input plus the state.
 void add_state(PolicyBench& bench) {
   add_legs(bench);
   bench.add_state("h", 2);
@@ -65,7 +65,7 @@ TEST_F(PolicyRunnerTest, AWorkerHandsTheResultOver) {
   PolicyRunner runner(manager, Execution::kWorker, 0ns);
   set(manager, 3);
   runner.request();
-  EXPECT_EQ(runner.phase(), Phase::kRequested);  // for as long as the policy is held
+  EXPECT_EQ(runner.phase(), Phase::kRequested);  // while the policy is blocked
   held = false;
   while (runner.phase() == Phase::kRequested) std::this_thread::yield();
   EXPECT_EQ(runner.phase(), Phase::kDone);
@@ -93,7 +93,7 @@ TEST_F(PolicyRunnerTest, AStateThatWouldOverflowIsKept) {
   set(manager, 1);
   runner.request();
   EXPECT_TRUE(runner.take());
-  EXPECT_EQ(output(manager), 4);  // 2 + 2: the tick between left no trace
+  EXPECT_EQ(output(manager), 4);  // 2 + 2: the failed tick changed nothing
 }
 
 TEST_F(PolicyRunnerTest, AStateThatBeginsInfiniteIsNotGuarded) {

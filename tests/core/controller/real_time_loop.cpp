@@ -1,13 +1,11 @@
-// Runs the loop of a bundle of C++ nodes on the library as it is installed, and watches every
-// thread of the process for what a real-time thread must not do. tests/python/test_real_time.py
-// makes the bundle.
+// Runs the loop of a bundle of C++ nodes on the installed library, and checks that no thread of the
+// process does what a real-time thread must not do. tests/python/test_real_time.py creates the
+// bundle.
 //
 //   real_time_loop tick|synchronous|worker walker.yaml robot.yaml
 //   real_time_loop allocate|lock|call      makes one such mistake, in another thread
-//
-// Functions of this program stand in for malloc() and its like and for the locks of POSIX, and
-// count their calls. Any system call other than the one that prints the counts ends the process
-// (SIGSYS).
+// Functions of this program replace malloc(), similar functions and the locks of POSIX, and count
+// their calls. Any system call other than the one that prints the counts ends the process (SIGSYS).
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -115,8 +113,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Lets every thread of the process make no system call but write() and exit_group(). Returns false
-/// if this system cannot.
+/// Forbids all threads of the process any system call except write() and exit_group(). Returns
+/// false if this system cannot do that.
 bool forbid_system_calls() {
   std::array filter = {
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -136,7 +134,8 @@ bool begin_watch() {
   return forbidden;
 }
 
-/// Prints the counts and ends the process at once: nothing that ends threads is watched.
+/// Prints the counts and ends the process immediately, because ending threads would make system
+/// calls.
 [[noreturn]] void report(bool forbidden, int results) {
   watching = false;
   std::array<char, 200> line{};
@@ -152,7 +151,8 @@ bool begin_watch() {
   std::atomic<int> phase{0};
   std::mutex mutex;
   std::thread other([&] {
-    ::operator delete(::operator new(1));  // the first one of a thread asks the system for memory
+    // the first allocation of a thread needs memory from the system
+    ::operator delete(::operator new(1));
     phase = 1;
     while (phase != 2) {
     }
@@ -165,7 +165,7 @@ bool begin_watch() {
   });
   while (phase != 1) {
   }
-  mutex.lock();  // the stand-ins have found what they stand in for
+  mutex.lock();  // the replacements have found the original functions
   mutex.unlock();
   const bool forbidden = begin_watch();
   phase = 2;
@@ -219,11 +219,11 @@ leapp::RuntimeOptions options() {
     return set && ran && !controller.actuator_values(target).empty();
   };
   controller.start();
-  // A thread begins with system calls: a worker is watched from its first result on.
+  // A thread starts with system calls, so a worker is checked from its first result on.
   while (worker && !tick()) {
   }
   const bool forbidden = begin_watch();
-  const int wanted = worker ? 200'000 : 1000;  // so that a slow worker runs the policy as well
+  const int wanted = worker ? 200'000 : 1000;  // so that a slow worker also runs the policy
   int results = 0;
   while (results < wanted && ticks < 100'000'000) results += tick() ? 1 : 0;
   report(forbidden, results);

@@ -23,7 +23,7 @@ using testing::add_legs;
 using testing::message_of;
 using testing::PolicyBench;
 
-/// Runs the legs for some ticks and returns what was recorded.
+/// Runs the legs for some ticks and returns the recording.
 std::filesystem::path record(PolicyBench& bench, int ticks) {
   const std::filesystem::path file = bench.folder() / "run.mcap";
   bench.options.recording = file;
@@ -78,7 +78,7 @@ TEST(Recorder, AFullDiskIsSaidAtTheStart) {
   EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("No space left on device"));
 }
 
-// The worker of the recorder is waited for by its end; no test sleeps.
+// Ending the recorder waits for its thread; no test sleeps.
 TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
   PolicyBench bench;
   add_legs(bench);
@@ -86,7 +86,7 @@ TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
   bench.options.recording = file;
   std::string log;
   std::mutex mutex;
-  std::atomic<bool> is_reported = false;  // a full ring drops values too, and reports nothing
+  std::atomic<bool> is_reported = false;  // a full ring buffer also drops values, without a report
   const LogSink former = set_log_sink(
       [&](LogLevel, std::string_view line) {
         const std::lock_guard lock(mutex);
@@ -99,7 +99,7 @@ TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
     Controller controller = bench.make();
     controller.start();
     const test::FileSizeLimit full(64 << 10);
-    // 1 MiB is a chunk; until it could not be written nothing is missing.
+    // 1 MiB is a chunk; nothing is missing before the write fails.
     while (!is_reported) {
       for (int i = 0; i < 100; ++i) {
         controller.set_sensor(0, std::array{0.1 * i, 0.3}).value();
@@ -116,7 +116,7 @@ TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
   EXPECT_THAT(log, HasSubstr("the recording stopped early: File too large"));
   EXPECT_THAT(log, HasSubstr("[LP655]"));
   EXPECT_GT(dropped, 100U);
-  EXPECT_LT(lines_of(file).size(), 10U);  // a file that can be read, of what was written whole
+  EXPECT_LT(lines_of(file).size(), 10U);  // a readable file with the complete records
 }
 
 TEST(McapReader, RefusesAPipeInsteadOfWaiting) {

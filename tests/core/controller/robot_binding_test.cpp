@@ -85,7 +85,7 @@ TEST(RobotBinding, QuaternionsAreMatchedByTheirParts) {
   EXPECT_THAT(
       bind(bench.bundle(), bench.robot).problems,
       ElementsAre(HasSubstr("its element_names and its quaternion order contradict each other")));
-  bench.inputs[1].semantics.extra.clear();  // the names alone say it
+  bench.inputs[1].semantics.extra.clear();  // the names alone determine it
   EXPECT_THAT(order_of(bind(bench.bundle(), bench.robot).inputs[1]), ElementsAre(0, 1, 2, 3));
 }
 

@@ -1,4 +1,4 @@
-// The ROS 2 package, on stand-ins for ROS: what it adds to a LifecycleController.
+// The ROS 2 package with stand-ins for ROS: its additions to a LifecycleController.
 #include "../../../integrations/ros2/leapp_ros2_control/src/leapp_controller.cpp"
 #include "../runtime/test_bundle.h"
 
@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Message = std_msgs::msg::Float64MultiArray;
 
-/// Plays the controller manager: hands out handles in an order of its own.
+/// Acts as the controller manager: passes handles in a different order.
 class ManagedController : public LeappController {
  public:
   void lend(std::vector<controller_interface::LoanedInterface> states,
@@ -66,13 +66,13 @@ TEST_F(Ros2Test, RunsThroughItsLife) {
   EXPECT_THAT(controller.state_interface_configuration().names,
               ElementsAre("j/position", "k/position", "l/position", "m/position"));
   EXPECT_EQ(controller.command_interface_configuration().names.size(), 4U);
-  // The last joint first, as a controller manager may have it.
+  // The last joint first, which a controller manager may do.
   controller.lend(
       {{"m/position", 0.4}, {"j/position", 0.1}, {"k/position", 0.2}, {"l/position", 0.3}},
       {{"m/position", 9}, {"j/position", 9}, {"k/position", 9}, {"l/position", 9}});
   ASSERT_EQ(controller.on_activate({}), CallbackReturn::SUCCESS);
   EXPECT_EQ(controller.update({}, {}), return_type::OK);
-  EXPECT_EQ(controller.command(0), 9);  // no wish yet: nothing moves
+  EXPECT_EQ(controller.command(0), 9);  // no command yet: nothing moves
   send({0.5, 0.5, 0.5, 5});
   controller.update({}, {});
   EXPECT_NEAR(controller.command(1), 0.6, 1e-6);

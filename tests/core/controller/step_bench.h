@@ -1,4 +1,4 @@
-// Drives the pure tick by hand: no engine, clock or thread.
+// Runs the pure tick without an engine, a clock or threads.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace leapp::testing {
 
 /// One joint, measured by sensor 0 and driven by actuator 0, in float32. The policy runs at half
-/// the rate of the loop, which has 100 ticks a second. Change it, then call build().
+/// the rate of the loop, which is 100 Hz. Change the members, then call build().
 class StepBench {
  public:
   StepBench() {
@@ -49,7 +49,7 @@ class StepBench {
     for (std::vector<float>& result : results) result_memory.push_back(result.data());
   }
 
-  /// Sets sensor 0, as measured `age` ago.
+  /// Sets sensor 0 to a value measured `age` ago.
   void measure(std::vector<double> values, std::chrono::nanoseconds age = {}) {
     sensors[0].values = std::move(values);
     sensors[0].fresh = true;
@@ -59,30 +59,31 @@ class StepBench {
     measure(std::vector{value}, age);
   }
 
-  /// The first half of a tick, 10 ms after the last one. Returns whether the policy shall run.
+  /// Runs the first half of a tick, 10 ms after the last one. Returns whether the policy must run.
   bool gather(bool busy = false) {
     const bool asked = leapp::gather(plan, *state, sensors, clock, busy, input_memory);
     for (SensorValues& sensor : sensors) sensor.fresh = false;
     clock += std::chrono::milliseconds(10);
     return asked;
   }
-  /// The second half, with a result of that kind; the numbers are in `results`.
+  /// Runs the second half, with a result of that kind; the numbers are in `results`.
   StepOutcome finish(PolicyResult::Kind kind) {
     return leapp::step(plan, *state, sensors, {kind, late, result_memory}, actuators);
   }
-  /// A whole tick: the policy answers `action`, in synchronous execution only if it was asked.
+  /// Runs a whole tick: the policy answers `action`, in synchronous execution only if it was
+  /// requested.
   ControllerState tick(double action) {
     for (float& value : results[0]) value = static_cast<float>(action);
     const bool asked = gather();
     const bool answers = plan.worker || asked;
     return finish(answers ? PolicyResult::Kind::kGood : PolicyResult::Kind::kNone).state;
   }
-  /// A whole tick in which the policy does not answer.
+  /// Runs a whole tick in which the policy does not answer.
   ControllerState tick_without_result() {
     gather();
     return finish(PolicyResult::Kind::kNone).state;
   }
-  /// A whole tick in which the worker is busy.
+  /// Runs a whole tick in which the worker is busy.
   ControllerState tick_while_busy() {
     gather(true);
     return finish(PolicyResult::Kind::kBusy).state;

@@ -18,9 +18,9 @@ constexpr float kNanResult = std::numeric_limits<float>::quiet_NaN();
 
 // --- The table: every cause, fallback, execution, way of playing and moment ----------------------
 //
-// The joint stands at 1. Every fourth tick the policy runs; it answers 2 (or a chunk of 2, 4 and 6)
-// while all is well, and 100 (102, 104) together with the cause. Limits that a cause needs are an
-// upper bound of 8, or a rate of 2 in a tick.
+// The joint is at 1. The policy runs in every fourth tick; it normally answers 2 (or a chunk of 2,
+// 4 and 6), and 100 (102, 104) together with the cause. Limits that a cause needs are an upper
+// bound of 8, or a rate of 2 in a tick.
 
 enum class Given { kHold, kDamp, kValue, kNone };
 enum class Mode { kHold, kLinear, kChunk };
@@ -41,7 +41,7 @@ bool leads_to_fallback(Cause cause, Execution execution) {
     case Cause::kSlewed:
       return false;
     case Cause::kLate:
-      return execution == Execution::kWorker;  // else the result is there, and is used
+      return execution == Execution::kWorker;  // otherwise the result has arrived and is used
     default:
       return true;
   }
@@ -83,7 +83,7 @@ class StepTable : public ::testing::TestWithParam<Row> {
 
   bool is_worker() const { return execution == Execution::kWorker; }
 
-  /// One period in which all is well, from the tick that is due to the one before the next.
+  /// Runs one normal period, from the tick that is due to the last one before the next.
   void run_well() {
     for (int i = 0; i < 4; ++i) {
       bench.measure(kPose);
@@ -93,7 +93,7 @@ class StepTable : public ::testing::TestWithParam<Row> {
       last = bench.finish(answers ? Kind::kGood : Kind::kNone).state;
     }
   }
-  /// One period without a measurement.
+  /// Runs one period without a measurement.
   void run_stale() {
     for (int i = 0; i < 4; ++i) {
       bench.measure(kPose, 1h);
@@ -102,7 +102,7 @@ class StepTable : public ::testing::TestWithParam<Row> {
     }
   }
 
-  /// The period with the cause, up to the tick in which it is met.
+  /// Runs the period with the cause, up to the tick in which it takes effect.
   void run_cause() {
     answer(kBeyond);
     if (cause == Cause::kNotFinite) bench.results[0][0] = kNanResult;
@@ -125,10 +125,10 @@ class StepTable : public ::testing::TestWithParam<Row> {
     for (int i = 0; i < 4; ++i) last = bench.tick_while_busy();  // until it is due again
   }
 
-  /// The last value sent before the cause, or NaN.
+  /// Returns the last value sent before the cause, or NaN.
   double sent_before() const {
     if (moment == Moment::kFirst) {
-      // A worker waits at the measured pose, unless the inputs were stale in the first tick.
+      // A worker holds the measured pose, unless the inputs were stale in the first tick.
       return is_worker() && cause != Cause::kStale ? kPose : std::nan("");
     }
     if (moment == Moment::kAfterFallback && given == Given::kDamp) return kPose;
@@ -136,7 +136,7 @@ class StepTable : public ::testing::TestWithParam<Row> {
     return mode == Mode::kChunk ? kGood + 4 : kGood;
   }
 
-  /// What goes out in the tick of the cause.
+  /// Returns the value that is sent in the tick of the cause.
   double expected() const {
     const double before = sent_before();
     if (leads_to_fallback(cause, execution)) {
@@ -148,7 +148,7 @@ class StepTable : public ::testing::TestWithParam<Row> {
     if (mode == Mode::kLinear && !std::isnan(before)) {
       target = before + (is_worker() ? 0.5 : 0.25) * (kBeyond - before);
     }
-    if (mode == Mode::kChunk && is_worker()) target = kBeyond + 2;  // asked one tick ago
+    if (mode == Mode::kChunk && is_worker()) target = kBeyond + 2;  // requested one tick ago
     if (cause == Cause::kClamped) return std::min(target, kUpper);
     if (cause != Cause::kSlewed) return target;
     const double start = std::isnan(before) ? kPose : before;
@@ -181,7 +181,7 @@ TEST_P(StepTable, WhatGoesOutAndWhatIsCounted) {
   EXPECT_EQ(last, state);
   for (std::size_t i = 0; i < kCauses; ++i) {
     std::uint64_t times = i == static_cast<std::size_t>(cause) ? 1 : 0;
-    // A bound that stops was also exceeded.
+    // A bound with on_violation: stop was also exceeded.
     if (cause == Cause::kBeyondLimits && static_cast<Cause>(i) == Cause::kClamped) times = 1;
     EXPECT_EQ(bench.state->log.counts()[i] - counted[i], times) << name_of(static_cast<Cause>(i));
   }
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(Moment::kFirst, Moment::kRunning, Moment::kAfterFallback)),
     name_of_row);
 
-// --- What the table leaves out -------------------------------------------------------------------
+// --- Cases outside the table  -------------------------------------------------------------------
 
 class StepTest : public ::testing::Test {
  protected:
@@ -237,7 +237,7 @@ TEST_F(StepTest, AStateThatWouldNotBeFiniteCountsAsNotFinite) {
   bench.measure(1);
   ASSERT_TRUE(bench.gather());
   const StepOutcome outcome = bench.finish(Kind::kNotFinite);
-  EXPECT_FALSE(outcome.discard);  // it was kept already
+  EXPECT_FALSE(outcome.discard);  // it was already kept
   EXPECT_EQ(outcome.state, State::kFallback);
   EXPECT_EQ(bench.count(Cause::kNotFinite), 1U);
 }
@@ -261,7 +261,7 @@ TEST_F(StepTest, APeriodThatIsSkippedIsCounted) {
   bench.measure(1);
   bench.tick_without_result();
   bench.tick_while_busy();
-  bench.clock -= 1ns;  // a period, but for the clock's jitter
+  bench.clock -= 1ns;  // a period, except for the clock's jitter
   EXPECT_EQ(bench.tick_while_busy(), State::kFallback);
   EXPECT_EQ(bench.count(Cause::kLate), 1U);
   bench.tick_while_busy();

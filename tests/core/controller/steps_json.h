@@ -1,4 +1,4 @@
-// From the JSON of the programs that tests/python runs beside the pure ticks, and back.
+// JSON input and output of the programs that tests/python compares with the pure ticks.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace leapp::testing {
 
 using Json = nlohmann::json;
 
-/// JSON has no NaN and no infinity; those come as text.
+/// Reads a number; NaN and infinity, which JSON does not have, are strings.
 inline double to_number(const Json& json) {
   return json.is_string() ? std::strtod(json.get<std::string>().c_str(), nullptr)
                           : json.get<double>();
@@ -30,7 +30,7 @@ inline PolicyResult::Kind result_kind(const std::string& name) {
   return name == "not_finite" ? PolicyResult::Kind::kNotFinite : PolicyResult::Kind::kGood;
 }
 
-/// The memory of one port, in its own type.
+/// The memory of one port, in its type.
 struct PortMemory {
   DType dtype;
   std::vector<double> doubles;
@@ -69,7 +69,7 @@ struct PortMemory {
   }
 };
 
-/// Writes what the sensors measured since the last tick; null is nothing.
+/// Writes the values that the sensors measured since the last tick; null means none.
 inline void set_sensors(std::vector<SensorValues>& sensors, const Json& json) {
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (json[i].is_null()) continue;

@@ -16,7 +16,7 @@ using testing::SupervisorBench;
 
 using State = ControllerState;
 
-/// The pure function by itself: "stand" is active, and "walk" also reads the sensor "tilt".
+/// Tests the pure function alone: "stand" is active, and "walk" also reads the sensor "tilt".
 class Bench {
  public:
   Bench() {
@@ -42,7 +42,7 @@ class Bench {
     sensors[sensor] = {std::move(values), true, age};
   }
 
-  /// Decides in one tick; what is said lasts for that tick.
+  /// Decides in one tick; the arguments apply to that tick only.
   bool decide() {
     const bool begins =
         supervise(plan, *state, {sensors, flags, busy, request, stop, clear}, clock);
@@ -89,7 +89,7 @@ class SuperviseTable : public ::testing::TestWithParam<SwitchRow> {
       bench.bench.add_switch("stand", "walk", {SwitchCondition::Source::kPort, "pi/fallen"});
     }
     bench.build();
-    // One tick in which nothing happens.
+    // Runs one tick in which nothing happens.
     bench.measure(0, {1});
     if (target != Target::kNeverMeasured) bench.measure(1, {0, 0});
     bench.decide();
@@ -134,7 +134,7 @@ TEST_P(SuperviseTable, WhoIsActiveAndWhatIsCounted) {
   EXPECT_EQ(bench.count(SwitchEvent::kRefused), considered && !ready ? 1U : 0U);
   EXPECT_EQ(bench.count(SwitchEvent::kEmergencyStop), 0U);  // it began before
   EXPECT_EQ(bench.active_state() == State::kStopped, stopped && !switches);
-  bench.decide();  // refused again, and counted once
+  bench.decide();  // refused again, but counted once
   EXPECT_EQ(bench.count(SwitchEvent::kRefused), considered && !ready ? 1U : 0U);
 }
 
@@ -158,9 +158,10 @@ INSTANTIATE_TEST_SUITE_P(
                                          Active::kStopped, Active::kEmergency)),
     name_of_switch_row);
 
-// --- The emergency stop: every way to ask for one, with and without a call that clears -----------
+// --- The emergency stop: every way to start one, with and without a call that clears it
+// -----------
 
-using StopRow = std::tuple<Trigger, bool, bool>;  // asked for by; latched before; cleared
+using StopRow = std::tuple<Trigger, bool, bool>;  // requested by; latched before; cleared
 
 class EmergencyTable : public ::testing::TestWithParam<StopRow> {};
 
@@ -176,15 +177,16 @@ TEST_P(EmergencyTable, IsLatched) {
   bench.decide();
   bench.stop = trigger == Trigger::kRequest;
   if (trigger == Trigger::kFlag) bench.flags[0] = 1;
-  if (trigger == Trigger::kSensor) bench.measure(0, {kNan});  // no number is good enough
+  if (trigger == Trigger::kSensor) bench.measure(0, {kNan});  // no number meets the condition
   bench.clear = cleared;
   bench.decide();
-  const bool asked = trigger != Trigger::kPort;  // nothing asks for one
+  const bool asked = trigger != Trigger::kPort;  // nothing requests one
   EXPECT_EQ(bench.state->emergency, asked || (latched && !cleared));
   EXPECT_EQ(bench.count(SwitchEvent::kCleared), latched && cleared ? 1U : 0U);
   const std::uint64_t again = asked && (!latched || cleared) ? 1 : 0;
   EXPECT_EQ(bench.count(SwitchEvent::kEmergencyStop), again + (latched ? 1 : 0));
-  const bool stopped = asked || latched;  // what was cleared stays stopped until a request
+  // after clearing, the policy stays stopped until a request
+  const bool stopped = asked || latched;
   EXPECT_EQ(bench.active_state() == State::kStopped, stopped);
 }
 
@@ -193,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(All, EmergencyTable,
                                                               Trigger::kSensor, Trigger::kPort),
                                             ::testing::Bool(), ::testing::Bool()));
 
-// --- What the tables leave out -------------------------------------------------------------------
+// --- Cases outside the tables  -------------------------------------------------------------------
 
 class SuperviseTest : public ::testing::Test {
  protected:
@@ -248,7 +250,7 @@ TEST_F(SuperviseTest, TheFirstSwitchThatIsNotRefusedIsCarriedOut) {
 
 TEST_F(SuperviseTest, ANanMeetsNoConditionOfAPolicy) {
   bench.bench.add_switch("", "walk", above("tilt", -1, "y"));
-  bench.bench.policies[1].inputs.pop_back();  // it does not read what is NaN
+  bench.bench.policies[1].inputs.pop_back();  // it does not read the sensor that is NaN
   build();
   ASSERT_EQ(bench.state->active, 1U);  // 0 is above -1
   bench.state->restart();
@@ -275,7 +277,7 @@ TEST_F(SuperviseTest, WhatAPortSaidIsForgottenWithASwitch) {
   EXPECT_TRUE(bench.decide());
   bench.request = 0;
   EXPECT_TRUE(bench.decide());
-  EXPECT_FALSE(bench.decide());  // of this stand, nothing was said yet
+  EXPECT_FALSE(bench.decide());  // no result of this policy yet
   EXPECT_EQ(bench.state->active, 0U);
 }
 
@@ -298,7 +300,7 @@ TEST_F(SuperviseTest, HandsOverTimeSensorsAndWhatWasSent) {
 }
 
 TEST_F(SuperviseTest, APolicyThatSentNothingHandsOverWhatItWasGiven) {
-  constexpr double kDegrees = 7.3;  // rounded in radians and back: another number
+  constexpr double kDegrees = 7.3;  // rounded in radians and back, so the number differs
   bench.bench.robot.actuators[0].unit = "deg";
   add_contract(bench.bench.policies[0].outputs[0].semantics, {.unit = "deg"});
   add_contract(bench.bench.policies[1].outputs[0].semantics, {.unit = "rad"});

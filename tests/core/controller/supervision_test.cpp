@@ -64,7 +64,7 @@ TEST(Supervision, BundlesAreFoundBesideTheFile) {
   EXPECT_FALSE(is_supervision(bench.folder() / "b.yaml"));
 }
 
-/// A YAML text, and a part of the message about it.
+/// A YAML text, and a part of its error message.
 using Mistake = std::pair<std::string, std::string>;
 
 class SupervisionMistakes : public ::testing::TestWithParam<Mistake> {};

@@ -1,4 +1,4 @@
-// Several policies on one joint, driven by hand.
+// Several policies on one joint, stepped by the test.
 #pragma once
 
 #include <deque>
@@ -12,8 +12,8 @@
 namespace leapp::testing {
 
 /// Policies "stand" and "walk" on one joint "hip", which the sensor "q" measures and the actuator
-/// "m" drives. Each policy runs at half the rate of the loop and puts out what its function says.
-/// There is a sensor "tilt" that no policy reads. Change it, then call make().
+/// "m" drives. Each policy runs at half the rate of the loop, and its output is the result of its
+/// function. No policy reads the sensor "tilt". Change the members, then call make().
 class SupervisorBench {
  public:
   SupervisorBench() {
@@ -26,7 +26,7 @@ class SupervisorBench {
     add("walk", 5);
   }
 
-  /// Adds a policy that puts out that target.
+  /// Adds a policy that outputs that target.
   PolicyBench& add(const std::string& name, float target) {
     PolicyBench& bench = policies.emplace_back();
     bench.inputs = {named_port("q", "state/joint/position", {"hip"}, {.max_age_ms = 50})};
@@ -50,7 +50,7 @@ class SupervisorBench {
     return supervision;
   }
 
-  /// Engines are told apart by the folder of their file.
+  /// The engine is chosen by the directory of its file.
   ControllerOptions controller_options() {
     ControllerOptions all = options;
     all.runtime.engines.add("onnx",
@@ -68,7 +68,7 @@ class SupervisorBench {
 
   Supervisor make() { return Supervisor(write(), robot, controller_options()); }
 
-  /// A tick of 10 ms with the joint measured there.
+  /// Runs a tick of 10 ms with that measurement of the joint.
   ControllerState tick(Supervisor& supervisor, double measured = 1) {
     supervisor.set_sensor(0, std::array{measured}).value();
     const ControllerState state = supervisor.update();

@@ -1,6 +1,6 @@
 // Runs the pure tick of a supervisor on sequences from standard input, one JSON object a line, and
-// prints what each tick did. tests/python/test_supervisor_rules.py runs it beside an implementation
-// of its own.
+// prints what each tick did. tests/python/test_supervisor_rules.py compares it with a second
+// implementation.
 #include <deque>
 
 #include "controller/supervise.h"
@@ -41,7 +41,7 @@ struct Policy {
   std::vector<void*> input_memory;
   std::vector<const void*> output_memory;
   int remaining = 0;   // ticks until the worker answers
-  bool asked = false;  // and no one took the answer yet
+  bool asked = false;  // the answer was not taken yet
   Json pending;
 };
 
@@ -144,7 +144,7 @@ class Sequence {
 
   Supervision supervision_;
   Robot robot_;
-  std::deque<Policy> policies_;  // their memory stays where it is
+  std::deque<Policy> policies_;  // their memory keeps its address
   SupervisorPlan plan_;
   std::optional<SupervisorState> state_;
   std::vector<SensorValues> sensors_;

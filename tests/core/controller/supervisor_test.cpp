@@ -56,7 +56,7 @@ TEST(Supervisor, KeepsTheRateAcrossASwitch) {
   supervisor.start();
   bench.tick(supervisor);
   supervisor.request(1).value();
-  bench.tick(supervisor, 4.5);  // the joint is not where it was sent
+  bench.tick(supervisor, 4.5);  // the joint is not at its target
   EXPECT_EQ(sent(supervisor), 3);
   EXPECT_EQ(supervisor.counts(1)[static_cast<std::size_t>(Cause::kSlewed)], 1U);
   EXPECT_EQ(supervisor.interventions(1)[0].tick, 1U);
@@ -118,7 +118,7 @@ TEST(Supervisor, SwitchesOnASensorAndOnAPort) {
   EXPECT_EQ(supervisor.active(), 1U);
   supervisor.set_sensor(1, std::array{9.0, 0.4}).value();
   bench.tick(supervisor, 8);
-  bench.tick(supervisor, 8);  // the policy says so now
+  bench.tick(supervisor, 8);  // the policy's output is true now
   EXPECT_EQ(supervisor.active(), 1U);
   bench.tick(supervisor, 8);
   EXPECT_EQ(supervisor.active(), 0U);
@@ -185,7 +185,7 @@ TEST(Supervisor, AStopForLimitsSendsTheCommonFallbackAndAFallbackItsOwn) {
   answer = 10;
   bench.tick(supervisor);
   EXPECT_EQ(bench.tick(supervisor, 1.5), State::kStopped);
-  EXPECT_EQ(sent(supervisor), 1.5);  // where the joint is
+  EXPECT_EQ(sent(supervisor), 1.5);  // the position of the joint
   supervisor.request(1).value();
   EXPECT_EQ(bench.tick(supervisor), State::kRunning);
 }
@@ -204,10 +204,10 @@ TEST(Supervisor, TheFirstPolicyIsActiveAgainAfterStart) {
   EXPECT_EQ(supervisor.active(), 0U);
   EXPECT_EQ(supervisor.ticks(), 0U);
   bench.tick(supervisor);
-  EXPECT_EQ(supervisor.active(), 0U);  // what was asked for before is forgotten
+  EXPECT_EQ(supervisor.active(), 0U);  // earlier requests are dropped
 }
 
-/// Workers that a test holds and releases; the deadline is far away.
+/// Workers that a test blocks and releases; the deadline is far away.
 class SupervisorWorkerTest : public ::testing::Test {
  protected:
   SupervisorWorkerTest() {
@@ -224,7 +224,7 @@ class SupervisorWorkerTest : public ::testing::Test {
   }
   ~SupervisorWorkerTest() override { held[0] = held[1] = false; }
 
-  /// Ticks until the active policy runs.
+  /// Returns the number of ticks until the active policy runs.
   void run(Supervisor& supervisor) {
     while (bench.tick(supervisor) != State::kRunning) std::this_thread::yield();
   }
@@ -253,7 +253,7 @@ TEST_F(SupervisorWorkerTest, APolicyWhoseWorkerIsBusyIsRefusedAndItsResultDroppe
   run(supervisor);
   held[0] = true;
   bench.tick(supervisor);
-  bench.tick(supervisor);  // asked in one of these
+  bench.tick(supervisor);  // requested in one of these
   supervisor.request(1).value();
   run(supervisor);
   supervisor.request(0).value();
@@ -266,7 +266,7 @@ TEST_F(SupervisorWorkerTest, APolicyWhoseWorkerIsBusyIsRefusedAndItsResultDroppe
     bench.tick(supervisor);
     std::this_thread::yield();
   }
-  EXPECT_EQ(sent(supervisor), 5);  // no result of this stand yet
+  EXPECT_EQ(sent(supervisor), 5);  // no result of this policy yet
   run(supervisor);
   EXPECT_EQ(sent(supervisor), 2);
 }
@@ -310,7 +310,7 @@ TEST(Supervisor, RecordsSwitchesAndThePortsOfEachPolicy) {
   EXPECT_THAT(lines, Contains(R"(/policies/walk/ports/pi/action {"tick":3,"values":{"hip":1}})"));
   const ReplayOptions options{.runtime = bench.controller_options().runtime, .policy = "walk"};
   const ReplayReport report = replay(file, walk.write(), options);
-  EXPECT_EQ(report.ticks, 3U);  // ticks 1 and 3, and 6 with a state of its own
+  EXPECT_EQ(report.ticks, 3U);  // ticks 1 and 3, and 6 with its own state
   EXPECT_FALSE(report.difference);
   EXPECT_THAT(message_of([&] {
                 replay(file, walk.write(), {.runtime = options.runtime, .policy = "run"});

@@ -1,4 +1,4 @@
-// What the tests of controllers share: a bundle whose policy is a function, a robot, a clock.
+// Helpers for the tests of controllers: a bundle whose policy is a function, a robot, a clock.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ namespace leapp::testing {
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Floats = std::span<float>;
-/// Reads inputs and writes outputs, both in the order of the ports. False: the tick fails.
+/// Reads inputs and writes outputs, both in the order of the ports. Returns false for a failed
+/// tick.
 using PolicyFunction =
     std::function<bool(std::span<const Floats> inputs, std::span<const Floats> outputs)>;
 
@@ -78,8 +79,8 @@ inline Port named_port(const std::string& name, const std::string& kind,
   return port;
 }
 
-/// A bundle of one node "pi" in a folder of its own, and a clock that stands until it is set. Lives
-/// longer than the controllers made of it.
+/// A bundle of one node "pi" in its own directory, and a clock that the test sets. It must outlive
+/// the controllers that use it.
 class PolicyBench {
  public:
   PolicyBench() {
@@ -100,7 +101,8 @@ class PolicyBench {
   ControllerOptions options;
   std::chrono::nanoseconds now{0};
 
-  /// Adds a state of that many elements: the last input and the last output, joined by feedback.
+  /// Adds a state with that many elements: the last input and the last output, connected by
+  /// feedback.
   void add_state(const std::string& name, std::int64_t elements) {
     inputs.push_back({name, DType::kFloat32, {1, elements}, {}});
     outputs.push_back({name + "_next", DType::kFloat32, {1, elements}, {}});
@@ -156,8 +158,8 @@ class PolicyBench {
   std::string state_;
 };
 
-/// Two joints, measured and driven: the policy puts out twice what it reads. The policy's order is
-/// hip, knee; the robot's is knee, hip.
+/// Returns two joints, measured and driven: the policy outputs twice its input. The policy's order
+/// is hip, knee; the robot's is knee, hip.
 inline void add_legs(PolicyBench& bench, const PortContract& target = {}) {
   bench.robot.joints = {"knee", "hip"};
   bench.robot.sensors = {

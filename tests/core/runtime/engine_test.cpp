@@ -137,7 +137,7 @@ TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
 TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
   const std::string message = message_of([] { open_engine_plugin("libleapp_engine_none.so"); });
   EXPECT_THAT(message, HasSubstr("engine plugin 'libleapp_engine_none.so' was not found"));
-  EXPECT_THAT(message, HasSubstr("LEAPP_ENGINE_PATH may name the folder"));
+  EXPECT_THAT(message, HasSubstr("LEAPP_ENGINE_PATH may name the directory"));
 }
 
 TEST_F(EngineTest, ALibraryThatIsNoEngineIsRefused) {

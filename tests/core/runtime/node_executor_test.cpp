@@ -87,7 +87,7 @@ Model model(const std::string& name, std::size_t inputs) {
   return model;
 }
 
-/// Two nodes that each read the other one's output of the previous tick.
+/// Returns two nodes that each read the other one's output of the previous tick.
 Bundle pair() {
   Bundle bundle;
   bundle.models = {model("a", 1), model("b", 1)};
@@ -135,7 +135,7 @@ TEST(NodeExecutorTest, AForwardWireBringsNothingBeforeItsSourceRan) {
   EXPECT_FALSE(nodes.is_loaded(1));
 }
 
-/// A random pipeline in which every input is a forward wire, a feedback wire or external.
+/// Returns a random pipeline in which every input is a forward wire, a feedback wire or external.
 Bundle random_pipeline(std::mt19937& random) {
   Bundle bundle;
   const std::size_t count = 1 + random() % 6;

@@ -33,7 +33,8 @@ class ScheduleRunnerTest : public InferenceManagerTest {
     return entries.back();
   }
 
-  /// planner: plan = 2 goal + 1;  tracker: y = plan + last / 2, with last = y of the tick before.
+  /// Adds planner: plan = 2 goal + 1; tracker: y = plan + last / 2, with last = y of the tick
+  /// before.
   void add_planner() {
     test.node("planner", "affine.onnx", {port("x")}, {port("y")})
         .node("tracker", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})

@@ -123,7 +123,7 @@ class TestBundle {
   std::vector<std::pair<std::string, Tensor>> initial_;
 };
 
-/// [1, 4] float32.
+/// Returns a float32 tensor of shape [1, 4].
 inline Tensor row(std::initializer_list<float> values) {
   return Tensor({1, 4}, values);
 }

@@ -90,9 +90,9 @@ TEST_F(Custom, ReplacesOneOfOurOwnAndGivesItBack) {
 
 TEST_F(Custom, SaysWhatAConverterDoesWrong) {
   EXPECT_THAT(error_with([](OnnxOp& op) { op.tensor("y"); }),
-              HasSubstr("asks for a parameter 'y', and the operator has: x, limit"));
+              HasSubstr("reads a parameter 'y', and the operator has: x, limit"));
   EXPECT_THAT(error_with([](OnnxOp& op) { op.text("limit"); }),
-              HasSubstr("asks for 'limit' as a text, and it is declared as Scalar"));
+              HasSubstr("reads 'limit' as a text, and it is declared as Scalar"));
   EXPECT_THAT(error_with([](OnnxOp&) {}), HasSubstr("its converter gave result 0 no value"));
   EXPECT_THAT(error_with([](OnnxOp& op) {
                 op.set_result(

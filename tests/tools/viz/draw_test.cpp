@@ -11,7 +11,7 @@
 
 #include "leapp/error.h"
 
-/// Read by LeakSanitizer: Graphviz's font libraries never free their caches.
+/// Suppresses reports of LeakSanitizer: Graphviz's font libraries never free their caches.
 extern "C" LEAPP_EXPORT const char* __lsan_default_suppressions() {
   return "leak:libfontconfig\nleak:libpango\nleak:libgvplugin\nleak:libgvc\nleak:libcgraph\n"
          "leak:libcairo\nleak:libglib\nleak:libcdt\n";
@@ -28,7 +28,7 @@ Port port(std::string name, Shape shape = {1, 4}) {
   return {std::move(name), DType::kFloat32, std::move(shape), {}};
 }
 
-/// Two nodes, a wire, a state with feedback, and feedback of the action to the first node.
+/// Returns two nodes, a wire, a state with feedback, and feedback of the action to the first node.
 Bundle make_bundle() {
   Bundle bundle;
   Model pre{"pre", {port("obs", {1, 6}), port("last")}, {port("f", {1, 6})}, {}, {}, "jit", {}, {}};
