@@ -192,7 +192,7 @@ def memory(gigabytes: float = 1.0) -> Numbers:
 
 @task
 def tracing_off() -> Numbers:
-    """Measure an annotate call outside a session, in nanoseconds; check that torch is not loaded."""
+    """Measure an annotate call outside a session, in ns, and check that torch is unused."""
     x = torch.zeros(4)
     payload = {"x": x}
     count = 20000

@@ -35,7 +35,7 @@ extern "C" {
 
 #define LEAPP_API __attribute__((visibility("default")))
 
-/* The version of this header; every addition increases it. */
+/* Returns LEAPP_C_VERSION of the library. Every addition to this header increases the number. */
 #define LEAPP_C_VERSION 1
 LEAPP_API uint32_t leapp_c_version(void);
 
@@ -171,8 +171,8 @@ LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t i
 LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
                                            size_t dimension, size_t element);
 
-/* Returns another string of a port: "unit", "frame", "quaternion", or your own key. Null if there
- * is none, or if it is not a string. */
+/* Returns another string of a port: "unit", "frame", "quaternion", or your own key. Null if it
+ * does not exist or is not a string. */
 LEAPP_API const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key);
 LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t output,
                                         const char* key);
@@ -216,7 +216,7 @@ typedef struct leapp_verification {
 LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out,
                                     size_t size);
 
-/* State. Node and port are separate arguments here. */
+/* Sets an input. Node and port are separate arguments here. */
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
                                              const char* input, const void* elements, size_t bytes);
 LEAPP_API leapp_status leapp_reset(leapp_manager* manager);

@@ -51,7 +51,7 @@ LEAPP_API leapp_status leapp_supervisor_find_actuator(const leapp_supervisor* su
 LEAPP_API leapp_status leapp_supervisor_start(leapp_supervisor* supervisor);
 LEAPP_API leapp_status leapp_supervisor_stop(leapp_supervisor* supervisor);
 
-/* May be called from any thread. They take effect in the next update. */
+/* Requests for the next update, from any thread. */
 LEAPP_API leapp_status leapp_supervisor_request(leapp_supervisor* supervisor, size_t policy);
 LEAPP_API leapp_status leapp_supervisor_set_flag(leapp_supervisor* supervisor, size_t flag,
                                                  int32_t value);

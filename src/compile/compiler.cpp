@@ -260,7 +260,7 @@ class Compiler {
       std::error_code ignored;
       try {
         require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
-                (session_.folder() / name).string() + " is a folder");
+                (session_.folder() / name).string() + " is a directory");
         draw(bundle, staged_.path() / name, session_.graph_name());
       } catch (const std::exception& error) {
         return error.what();

@@ -61,7 +61,8 @@ ValueId scattered_index(const Graph& graph, const Op& op) {
   return graph.type(index).shape == each ? index : kNoValue;
 }
 
-// The index in `mask = one_hot(index) > 0.5`, or the like; kNoValue if it is not such a mask.
+// The index in `mask = one_hot(index) > 0.5` or a similar comparison; kNoValue if it is not such a
+// mask.
 ValueId one_hot_index(const Graph& graph, ValueId mask) {
   const Op* op = producer_of(graph, mask);
   if (op == nullptr || graph.type(mask).dtype != DType::kBool) return kNoValue;

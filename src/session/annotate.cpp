@@ -52,7 +52,7 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
 struct EndingPass {
   std::vector<session::OpenPass::BufferQuery> queries;
   std::vector<session::Declared> buffers;
-  NamedTensors independent;  // outputs that may turn out to be state
+  NamedTensors independent;  // outputs that may be state
 };
 
 EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors) {

@@ -158,7 +158,7 @@ void Session::start(const StartOptions& options, FrontEnd* front_end) {
   const std::filesystem::path folder = directory_for(options);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  require_possible(failure, "the folder " + folder.string() + " cannot be made");
+  require_possible(failure, "the directory " + folder.string() + " cannot be created");
   const trace::FrameRef frame = trace::capture_source();
   const SessionLock data(*this);
   const std::filesystem::path log_path = folder / "log.txt";

@@ -312,7 +312,7 @@ def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
         array = x.numpy()
         w, a, b = array[0, 0], array[0, 1], array[1, 0]
         array = array.copy()
-        array[0, 0] = 7.0  # w is what it was
+        array[0, 0] = 7.0  # w is unchanged
         built = np.array([w, abs(a), b**2, 2 - w, round(b, 1), max(2.0, 1.0) * w, -a], np.float32)
         built[1] = np.hypot(w, b)
         y = torch.zeros(9)

@@ -27,7 +27,7 @@ def given(inputs: dict[str, Array]) -> dict[str, Array]:
     return {name.removeprefix("observe/"): value[0] for name, value in inputs.items()}
 
 
-MAP = [5, 0, 3]  # joint of the policy -> motor; motors 1, 2 and 4 belong to nobody
+MAP = [5, 0, 3]  # joint of the policy -> motor; no joint has the motors 1, 2 and 4
 ORDER = [1, 2, 0]  # the policy's joints by ascending motor: 0, 3, 5
 POLICY_POSE = np.array([0.1, 0.8, -1.5])  # by the policy's joint
 MOTOR_POSE = POLICY_POSE[ORDER]

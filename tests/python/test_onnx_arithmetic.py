@@ -191,7 +191,7 @@ UNARY: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("name", UNARY)
 def test_special_values(name: str, bench: Workbench) -> None:
-    """Halves, signed zeros, infinities and NaN in every floating point type."""
+    """Half precision, signed zeros, infinities and NaN in every floating point type."""
     if name == "ldexp" and torch.ldexp(torch.tensor(INF), torch.tensor(-300)).isnan():
         pytest.skip("this PyTorch multiplies by a power that is already zero")
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):

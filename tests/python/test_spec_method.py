@@ -230,11 +230,11 @@ class TestMethod:
     def test_name_and_doc_are_kept(self) -> None:
         @annotate.method(export_with="jit")
         def documented(x: torch.Tensor) -> torch.Tensor:
-            """What it does."""
+            """Return the same value."""
             return x
 
         assert documented.__name__ == "documented"
-        assert documented.__doc__ == "What it does."
+        assert documented.__doc__ == "Return the same value."
 
     def test_exception_in_the_method_reaches_the_caller(self, bench: Workbench) -> None:
         @annotate.method(export_with="jit")

@@ -138,7 +138,7 @@ def policy(tmp_path: Path) -> str:
 def test_python_writes_a_slice_for_each_node(policy: str, tmp_path: Path) -> None:
     robot = leapp.InferenceManager(policy, array="numpy", merge=False)
     inputs = {"pre/x": np.ones((1, 4), np.float32)}
-    robot.run_policy(inputs)  # before it was asked for
+    robot.run_policy(inputs)  # before the timeline starts
     robot.trace_to(tmp_path / "run.pftrace")
     for _ in range(5):
         robot.run_policy(inputs)

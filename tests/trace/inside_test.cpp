@@ -32,7 +32,7 @@ at::Tensor drawn(const at::Tensor& x) {
   return x + at::rand({2});
 }
 
-// As an operator that returns a gradient only if it is asked for.
+// Like an operator that returns a gradient only on request.
 std::tuple<at::Tensor, at::Tensor> with_empty(const at::Tensor& x) {
   return {x * 2, at::empty({0, 2})};
 }

@@ -34,8 +34,8 @@ bool AppendFile::append(std::string_view bytes) noexcept {
 
 void AppendFile::fail(int code) noexcept {
   error_ = {code, std::generic_category()};
-  // A partly written record is useless, so it is cut off. A device cannot be truncated and is left
-  // as it is.
+  // A partly written record is useless, so the file is truncated. A device cannot be truncated and
+  // is not changed.
   [[maybe_unused]] const int cut = ::ftruncate(descriptor_, static_cast<off_t>(size_));
 }
 

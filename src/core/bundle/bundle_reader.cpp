@@ -367,7 +367,7 @@ Bundle parse_bundle(std::string_view yaml, const std::string& name, const Bundle
   Bundle bundle = BundleReader(root, name).read();
   if (!yaml.ends_with('\n')) {  // B2
     throw Error(rule(2),
-                name + ": [B2] the file does not end with a line break, so it may be cut short");
+                name + ": [B2] the file does not end with a line break, so it may be truncated");
   }
   const RuleReporter reporter(
       [&](const FieldPath& path) { return position(name, find_node(root, path)); });

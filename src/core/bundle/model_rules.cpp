@@ -192,7 +192,7 @@ std::string find_path_fault(const std::string& path, const BundleOptions& option
   }
   const std::filesystem::path parts(path);
   if (parts.filename().empty() || parts.filename() == ".") {
-    return quote_for_message(path) + " names a folder, not a file";
+    return quote_for_message(path) + " names a directory, not a file";
   }
   if (options.allow_outside_files) return {};
   const bool climbs = std::any_of(parts.begin(), parts.end(),

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
   throw Error(Code::kIo, path.string() + ": " + what + ": " + std::strerror(code));
 }
 
-/// Opens and locks a directory. Returns -1 if another process holds the lock or the directory is
-/// gone.
+/// Opens and locks a directory. Returns -1 if another process holds the lock or the directory no
+/// longer exists.
 int try_lock(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return -1;

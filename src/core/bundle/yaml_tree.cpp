@@ -245,7 +245,7 @@ void check_encoding(std::string_view text, const std::string& file) {
   fail(file, line, column, "the file is not valid UTF-8");
 }
 
-/// Throws if the text was cut off, because any other error is then a consequence.
+/// Throws if the text was truncated, because any other error is then a consequence.
 void check_ration(const RationedBuffer& buffer, const std::string& file, const YamlLimits& limits) {
   if (!buffer.is_exhausted()) return;
   fail(file, buffer.last_mark().line + 1, buffer.last_mark().column + 1,

@@ -3,7 +3,7 @@
 // Rules that hold for all of them:
 //  - operands of one call have the same element type (cast first); shapes broadcast as in NumPy;
 //  - if ONNX Runtime has no kernel for the type, the call casts to one that gives exactly the
-//    same result and back, or throws an Error of kind kExport that says so;
+//    same result and back, or throws an Error of kind kExport with that reason;
 //  - dimensions may be negative;
 //  - an operation without effect is not emitted (a cast to the same type, a reshape to the same
 //  shape).

@@ -76,7 +76,7 @@ std::string ScheduleText::position() const {
       count + "];\nstd::int64_t last_run_before[" + count + "];\nbool ran[" + count +
       "];\n\nvoid begin(int node) {\n  ran[node] = true;\n  last_run_before[node] = "
       "last_run[node];\n  last_run[node] = tick_number;\n}\n\n"
-      "// The state becomes what it was before this tick.\n"
+      "// Restores the state from before this tick.\n"
       "const char* take_back(const char* what) {\n  for (int i = 0; i < " +
       count + "; ++i) {\n    if (ran[i]) last_run[i] = last_run_before[i];\n  }\n";
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -125,7 +125,7 @@ TEST_F(FilesTest, b14_OnlyRegularFilesAreModels) {
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "folder.onnx"); }),
               HasSubstr("is not a regular file"));
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "."); }),
-              HasSubstr("[B14] '.' names a folder, not a file"));
+              HasSubstr("[B14] '.' names a directory, not a file"));
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "/etc/passwd"); }),
               HasSubstr("[B14] '/etc/passwd' is outside the bundle's directory"));
 }

@@ -15,7 +15,7 @@
     }                                                                              \
   } while (0)
 
-/* The policy puts out twice what it reads, and one. */
+/* The policy outputs twice its input, plus one. */
 int run_c_controller(const char* bundle, const char* description, char* problem, size_t size) {
   leapp_controller* robot = NULL;
   leapp_controller_options options = {0};

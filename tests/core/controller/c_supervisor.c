@@ -14,7 +14,7 @@
     }                                                                              \
   } while (0)
 
-/* Policies "first" and "second" put out twice what they read, and one; the flag "go" leads on. */
+/* Policies "first" and "second" output twice their input, plus one; the flag "go" switches on. */
 int run_c_supervisor(const char* supervision, const char* description, char* problem, size_t size) {
   leapp_supervisor* robot = NULL;
   leapp_controller_options options;

@@ -397,7 +397,7 @@ TEST(Controller, AnOutputThatIsNotFiniteTakesTheStateBack) {
 }
 
 /// A worker that a test blocks and releases. The tests run ticks until the result arrives; the
-/// clock stands still, or the deadline is far away, so no number of ticks makes it late.
+/// clock stands still, or the deadline is far away, so it is never late.
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {

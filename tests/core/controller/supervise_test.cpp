@@ -177,7 +177,7 @@ TEST_P(EmergencyTable, IsLatched) {
   bench.decide();
   bench.stop = trigger == Trigger::kRequest;
   if (trigger == Trigger::kFlag) bench.flags[0] = 1;
-  if (trigger == Trigger::kSensor) bench.measure(0, {kNan});  // no number meets the condition
+  if (trigger == Trigger::kSensor) bench.measure(0, {kNan});  // NaN does not meet the condition
   bench.clear = cleared;
   bench.decide();
   const bool asked = trigger != Trigger::kPort;  // nothing requests one

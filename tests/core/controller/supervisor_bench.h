@@ -50,7 +50,7 @@ class SupervisorBench {
     return supervision;
   }
 
-  /// The engine is chosen by the directory of its file.
+  /// Returns the options with an engine that is chosen by the directory of its file.
   ControllerOptions controller_options() {
     ControllerOptions all = options;
     all.runtime.engines.add("onnx",

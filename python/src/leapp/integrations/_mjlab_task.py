@@ -69,7 +69,7 @@ class Task:
         """Set the environment and the policy to their state before the first tick."""
         self.env.reset()
         for motion in self._motions().values():
-            motion.time_steps.zero_()  # from its start; a tick goes on before it looks
+            motion.time_steps.zero_()  # from its start; a tick advances it before reading it
         if getattr(self._policy, "is_recurrent", False):
             self._policy.reset()
 
