@@ -29,7 +29,8 @@ void FailureSigns::hold_from(std::vector<Diagnostic>& findings) {
 std::string FailureSigns::first(const std::vector<NodeOutcome>& outcomes) const {
   for (const Diagnostic& sign : held_) {
     if (!has_failed(outcomes, sign.node)) continue;
-    return "First sign: " + (sign.where.empty() ? "" : sign.where + ": ") + sign.text + ".";
+    const char* end = sign.text.ends_with('.') ? "" : ".";
+    return "First sign: " + (sign.where.empty() ? "" : sign.where + ": ") + sign.text + end;
   }
   return {};
 }

@@ -28,6 +28,11 @@ TEST(FailureSignsTest, OfAFailedNodeAreNamedOnce) {
   signs.hold_from(findings);
   const std::vector<NodeOutcome> outcomes = {{.node = "good"}, {.node = "bad", .passed = false}};
   EXPECT_EQ(signs.first(outcomes), "First sign: policy.py:4: it differs.");
+  std::vector<Diagnostic> sentence = {sign_of("bad")};
+  sentence[0].text = "It differs.";
+  FailureSigns other;
+  other.hold_from(sentence);
+  EXPECT_EQ(other.first(outcomes), "First sign: policy.py:4: It differs.");
   const std::vector<Diagnostic> released = signs.release(outcomes);
   ASSERT_THAT(released, SizeIs(3));
   EXPECT_EQ(released[0].level, LogLevel::kWarning);

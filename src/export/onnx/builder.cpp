@@ -131,6 +131,7 @@ std::vector<Value> Builder::emit_custom(std::string_view domain, std::string_vie
   BuiltNode node;
   node.op_type = op_type;
   node.domain = domain;
+  node.is_custom = true;
   for (const Value& input : inputs) node.inputs.push_back(input.id());
   node.attributes = std::move(attributes);
   return append(std::move(node), std::move(types));

@@ -45,6 +45,12 @@ struct BuiltNode {
   Attrs attributes;
   std::shared_ptr<const Body> body;  ///< body of a loop; null for all others
   std::int32_t source = -1;          ///< the set_source() that was active at its creation
+  /// Made by emit_custom(), so its inputs and attributes may be of any number and kind.
+  bool is_custom = false;
+
+  /// Returns whether this is that operator of ONNX's own domain, with the inputs and attributes
+  /// that our functions give it. Rewrites must ask this and not compare the name.
+  bool is(std::string_view op) const noexcept { return !is_custom && op_type == op; }
 };
 
 struct BuiltValue {

@@ -24,8 +24,8 @@ class Fuser {
 
   void run() {
     for (BuiltNode& node : builder_.nodes()) {
-      if (node.op_type == "Add") fuse_add(node);
-      if (node.op_type == "Gemm") fuse_transposes(node);
+      if (node.is("Add")) fuse_add(node);
+      if (node.is("Gemm")) fuse_transposes(node);
     }
   }
 
@@ -38,7 +38,7 @@ class Fuser {
     const std::int32_t index = id < 0 ? -1 : builder_.value(id).producer;
     if (index < 0) return nullptr;
     const BuiltNode& node = builder_.node(index);
-    return node.op_type == op_type && node.domain.empty() ? &node : nullptr;
+    return node.is(op_type) ? &node : nullptr;
   }
 
   const Shape& shape(std::int32_t id) const { return builder_.value(id).type.shape; }

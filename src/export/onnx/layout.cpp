@@ -9,7 +9,7 @@ namespace leapp::onnx_export {
 
 Value before_reshape(Value x) {
   const BuiltNode* node = x.builder().producer(x);
-  if (node == nullptr || node->op_type != "Reshape" || !node->domain.empty()) return {};
+  if (node == nullptr || !node->is("Reshape")) return {};
   return Value(&x.builder(), node->inputs[0]);
 }
 
@@ -31,8 +31,8 @@ Value last_step(Value x, std::int64_t dim, std::int64_t index) {
   const Value source = before_reshape(x);
   if (!source.defined()) return {};
   const BuiltNode* node = x.builder().producer(source);
-  const bool recurrent = node != nullptr && (node->op_type == "GRU" || node->op_type == "LSTM" ||
-                                             node->op_type == "RNN");
+  const bool recurrent =
+      node != nullptr && (node->is("GRU") || node->is("LSTM") || node->is("RNN"));
   if (!recurrent || node->outputs[0] != source.id() || source.size(1) != 1) return {};
   // [time, 1, batch, size]: time is the first dimension here too.
   const auto& shape = x.shape();

@@ -29,7 +29,7 @@ Value moved(std::string_view op_type, Value x, Emit&& emit) {
 Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t end) {
   Builder& builder = x.builder();
   const BuiltNode* node = builder.producer(x);
-  if (node == nullptr || node->op_type != "Concat" ||
+  if (node == nullptr || !node->is("Concat") ||
       std::get<std::int64_t>(node->attributes[0].value) != dim) {
     return {};
   }
@@ -92,7 +92,7 @@ Value reshape(Value x, Shape shape) {
   demand(element_count(shape) == x.count(), "a reshape that changes the number of elements");
   Builder& builder = x.builder();
   // Of two consecutive reshapes only the last one matters.
-  if (const BuiltNode* node = builder.producer(x); node != nullptr && node->op_type == "Reshape") {
+  if (const BuiltNode* node = builder.producer(x); node != nullptr && node->is("Reshape")) {
     return reshape(Value(&builder, node->inputs[0]), std::move(shape));
   }
   Attrs attributes;
@@ -134,8 +134,7 @@ Value permute(Value x, Dims dims) {
   if (std::is_sorted(moving.begin(), moving.end()) || x.count() == 0) {
     return reshape(x, std::move(shape));
   }
-  if (const BuiltNode* node = builder.producer(x);
-      node != nullptr && node->op_type == "Transpose") {
+  if (const BuiltNode* node = builder.producer(x); node != nullptr && node->is("Transpose")) {
     const auto& former = std::get<std::vector<std::int64_t>>(node->attributes[0].value);
     Dims merged(dims.size());
     for (std::size_t i = 0; i < dims.size(); ++i) merged[i] = former[at(dims[i])];
@@ -191,8 +190,7 @@ Value select(Value x, std::int64_t dim, std::int64_t index) {
   dim = wrap_dim(dim, x.rank());
   if (index < 0) index += x.size(dim);
   if (const Value last = last_step(x, dim, index); last.defined()) return last;
-  if (const BuiltNode* node = x.builder().producer(x);
-      node != nullptr && node->op_type == "Transpose") {
+  if (const BuiltNode* node = x.builder().producer(x); node != nullptr && node->is("Transpose")) {
     // Read before the rest is moved.
     const auto& former = std::get<std::vector<std::int64_t>>(node->attributes[0].value);
     const std::int64_t source = former[at(dim)];

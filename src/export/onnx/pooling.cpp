@@ -81,9 +81,8 @@ std::int64_t product(const Dims& sizes) {
 Value restored(Value x, Value pooled, const Attrs& attributes) {
   if (!is_floating_point(pooled.dtype())) return pooled;
   const BuiltNode* producer = x.builder().producer(x);
-  const bool positive =
-      producer != nullptr && (producer->op_type == "Relu" || producer->op_type == "Sigmoid" ||
-                              producer->op_type == "Softmax");
+  const bool positive = producer != nullptr && (producer->is("Relu") || producer->is("Sigmoid") ||
+                                                producer->is("Softmax"));
   if (positive) {
     // There are no infinities of both signs, so a mean is NaN if and only if one of its numbers is.
     const Attrs window(attributes.begin() + 1, attributes.end());  // without dilations

@@ -73,6 +73,63 @@ TEST_F(Custom, MayUseAnotherDomain) {
   EXPECT_EQ(model.opsets[1].version, 3);
 }
 
+// Rewrites know the inputs and attributes of our own nodes only.
+TEST_F(Custom, NodesWithTheNameOfAnotherOperatorAreNotRewritten) {
+  struct Case {
+    const char* name;
+    const char* before;  // an operator whose result the custom node reads; empty for an input
+    const char* after;   // an operator that reads the result
+    std::vector<GraphOf::Named> arguments;
+    Shape shape;
+    std::vector<std::string> op_types;
+  };
+  const std::vector<std::int64_t> turned = {1, 0};
+  const std::vector<std::int64_t> flat = {4};
+  const std::vector<Case> cases = {
+      {"Add", "aten::mm", "", {}, {}, {"MatMul", "Add"}},
+      {"Gemm", "", "", {}, {}, {"Gemm"}},
+      {"Reshape", "", "aten::view", {{"size", flat}}, {4}, {"Reshape", "Reshape"}},
+      {"Transpose", "", "aten::permute", {{"dims", turned}}, {2, 2}, {"Transpose", "Transpose"}},
+      {"Transpose",
+       "",
+       "aten::select.int",
+       {{"dim", std::int64_t{0}}, {"index", std::int64_t{1}}},
+       {2},
+       {"Transpose", "Slice", "Reshape"}},
+      {"Concat",
+       "",
+       "aten::slice.Tensor",
+       {{"dim", std::int64_t{0}},
+        {"start", std::int64_t{0}},
+        {"end", std::int64_t{1}},
+        {"step", std::int64_t{1}}},
+       {1, 2},
+       {"Concat", "Slice"}},
+  };
+  for (const char* domain : {"", "com.mylib"}) {
+    for (const Case& each : cases) {
+      SCOPED_TRACE(std::string(each.name) + " of '" + domain + "' and " + each.after);
+      register_onnx_converter("mylib::softclip", [&](OnnxOp& op) {
+        op.set_result(0, op.emit(each.name, {op.tensor("x")}, {}, {.domain = domain}));
+      });
+      GraphOf of;
+      ir::ValueId x = of.input("x", {2, 2});
+      if (*each.before != '\0') {
+        x = of.call(each.before, {{"self", ref(x)}, {"mat2", ref(of.input("w", {2, 2}))}}, {2, 2});
+      }
+      ir::ValueId y = of.call("mylib::softclip", {{"x", ref(x)}}, {2, 2});
+      if (*each.after != '\0') {
+        std::vector<GraphOf::Named> arguments = {{"self", ref(y)}};
+        arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
+        y = of.call(each.after, arguments, each.shape);
+      }
+      of.graph.add_output("y", y);
+      export_onnx(of.graph, file_);
+      EXPECT_EQ(op_types(onnx::read_model(file_).graph), each.op_types);
+    }
+  }
+}
+
 TEST_F(Custom, ReplacesOneOfOurOwnAndGivesItBack) {
   GraphOf of;
   const auto x = of.input("x", {2});
