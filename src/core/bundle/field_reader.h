@@ -24,7 +24,7 @@ class FieldReader {
   [[noreturn]] void fail(Code code, const YamlNode& node, const std::string& what) const;
   void expect_mapping(Code code, const YamlNode& node) const;
   void expect_list(Code code, const YamlNode& node) const;
-  /// Checks that `node`, which the message calls `what`, is a mapping with these keys.
+  /// Checks that `node`, which the message calls `what`, is a mapping with these keys: B3, B6, B7.
   void check_keys(Code code, const YamlNode& node, const std::string& what,
                   std::initializer_list<const char*> keys) const;
 
