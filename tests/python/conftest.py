@@ -57,6 +57,16 @@ class Workbench:
         return leapp.InferenceManager(str(self.path(name, f"{name}.yaml")), **options)
 
 
+@contextlib.contextmanager
+def refused(code: str, *names: str) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    """Expect an error with this code that names these ports, files or lines."""
+    with pytest.raises(Exception) as caught:
+        yield caught
+    assert getattr(caught.value, "code", None) == code
+    for name in names:
+        assert name in str(caught.value)
+
+
 def ports(bench: Workbench, node: str, side: str = "inputs") -> list[str]:
     """Return the names of a node's ports, as the YAML lists them."""
     return [port["name"] for port in bench.yaml()["models"][node][side]]

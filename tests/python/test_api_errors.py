@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 
 import leapp
 from leapp import TensorSemantics, annotate
@@ -65,7 +65,7 @@ def test_errors_begin_with_the_users_line(call: Callable[[], Any]) -> None:
 
 def test_time_axes_of_two_periods() -> None:
     axes = [leapp.TemporalAxis(10), leapp.TemporalAxis(20)]
-    with pytest.raises(ValueError, match=r"10\.0 ms and 20 ms"):
+    with refused("LP003"):
         TensorSemantics(name="x", ref=torch.ones(2, 2), element_names=axes)
 
 
@@ -87,7 +87,7 @@ def test_element_names_that_fit(shape: tuple[int, ...], names: Any) -> None:
 
 def test_extra_may_hold_a_kind_when_none_is_given() -> None:
     assert TensorSemantics(name="x", ref=torch.ones(2), extra={"kind": "mine"}).extra
-    with pytest.raises(ValueError, match="may not overwrite 'kind'"):
+    with refused("LP003", "'kind'"):
         TensorSemantics(name="x", ref=torch.ones(2), kind="k", extra={"kind": "mine"})
 
 
@@ -130,7 +130,7 @@ def test_what_no_port_can_be(bench: Workbench, port: Any, error: type, text: str
 def test_a_misspelled_node_is_told_what_is_open(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.folder))
     x = annotate.input_tensors("policy", {"x": torch.ones(2)})
-    with pytest.raises(leapp.LeappError, match=r"for node 'polcy'.* Open nodes: 'policy'"):
+    with refused("LP105", "'polcy'", "'policy'"):
         annotate.output_tensors("polcy", {"y": x * 2}, export_with="jit")
 
 
@@ -163,7 +163,7 @@ def test_options_of_another_type(
 def test_a_node_without_any_effect(bench: Workbench) -> None:
     with bench.trace():
         annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(ValueError, match="names no output, and the node keeps no state"):
+        with refused("LP113"):
             annotate.output_tensors("n", {}, export_with="jit")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
-from conftest import Workbench
+from conftest import Workbench, refused
 from cpp_model import WARNINGS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -140,11 +140,8 @@ def test_clang_finds_nothing_to_warn_of(bench: Workbench) -> None:
 
 
 def test_an_operator_without_cpp_is_named(bench: Workbench) -> None:
-    with pytest.raises(
-        leapp.LeappError, match=r"special_bessel_j0 \(.*test_cpp_source\.py:\d+.*C\+\+"
-    ) as caught:
+    with refused("LP901", "test_cpp_source.py:"):
         _export(lambda x: [torch.special.bessel_j0(x)], [torch.ones(3)], bench.folder)
-    assert caught.value.code == "LP901"
 
 
 def test_a_node_may_become_onnx(bench: Workbench) -> None:

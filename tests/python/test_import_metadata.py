@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from conftest import refused
 from foreign_policies import (
     Policy,
     mjlab_metadata,
@@ -66,17 +67,15 @@ class TestBadMetadata:
 
     def test_settings_that_nobody_asks_for(self, tmp_path: Path) -> None:
         file = Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata())
-        with pytest.raises(leapp.LeappValueError, match="has no setting") as caught:
+        with refused("LP003"):
             leapp.import_onnx(file, tmp_path / "go", settings={"joint_name": "a"})
-        assert caught.value.code == "LP003"
         with pytest.raises(leapp.LeappTypeError):
             leapp.import_onnx(file, tmp_path / "go", settings={"frequency": 50})  # type: ignore[dict-item]
 
     def test_an_old_opset(self, tmp_path: Path) -> None:
         file = Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata(), opset=12)
-        with pytest.raises(leapp.LeappValueError, match="opset 12") as caught:
+        with refused("LP824"):
             leapp.import_onnx(file, tmp_path / "go")
-        assert caught.value.code == "LP824"
 
     def test_whatever_stands_there_it_is_an_error_or_a_bundle(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(6)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import refused
 from ready_bundle import Bundle
 
 import leapp
@@ -150,7 +151,7 @@ class TestArrays:
         assert isinstance(caught.value, leapp.LeappError)
 
     def test_names_are_text(self, affine: str) -> None:
-        with pytest.raises(TypeError, match="ports are named by a string, 'node/port', not by 3"):
+        with refused("LP002"):
             InferenceManager(affine)({3: torch.ones(1, 4)})  # type: ignore[dict-item]
 
 
@@ -181,14 +182,14 @@ class TestBinding:
 
     def test_refusals(self, affine: str) -> None:
         manager = InferenceManager(affine)
-        with pytest.raises(ValueError, match="bound to n/x must be contiguous"):
+        with refused("LP608", "n/x"):
             manager.bind_input("n/x", torch.zeros(4, 2).t()[:1])
         frozen = np.zeros((1, 4), np.float32)
         frozen.flags.writeable = False
-        with pytest.raises(ValueError, match="bound to n/y is read-only"):
+        with refused("LP608", "n/y"):
             manager.bind_output("n/y", frozen)
         manager.bind_input("n/x", frozen)
-        with pytest.raises(leapp.LeappError, match=r"n/x.*\[LP607\]"):
+        with refused("LP607", "n/x"):
             manager({"n/x": torch.ones(1, 4)})
 
 
@@ -247,7 +248,7 @@ class TestOptions:
         assert statistics["nodes"]["n"]["max"] > 0
         manager.reset_statistics()
         assert manager.statistics()["tick"]["count"] == 0
-        with pytest.raises(ValueError, match="n/x contains NaN or infinity"):
+        with refused("LP606", "n/x"):
             manager({"n/x": torch.full((1, 4), torch.nan)})
         assert manager.description()[0].startswith("n: ONNX Runtime")
 
@@ -376,7 +377,7 @@ class TestWrongCalls:
         assert isinstance(caught.value, LeappError)
 
     def test_a_tensor_for_the_dict(self, recurrent: str) -> None:
-        with pytest.raises(TypeError, match=r"dict of values by 'node/port', got Tensor; .*: n/x"):
+        with refused("LP002", "n/x"):
             InferenceManager(recurrent)(torch.ones(1, 4))  # type: ignore[arg-type]
 
     def test_a_folder(self, recurrent: str) -> None:
@@ -384,7 +385,7 @@ class TestWrongCalls:
             InferenceManager(Path(recurrent).parent)
 
     def test_no_path(self) -> None:
-        with pytest.raises(TypeError, match=r"path of a bundle's \.yaml file, got NoneType"):
+        with refused("LP002"):
             InferenceManager(None)  # type: ignore[arg-type]
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 from affine_stage import affine, stage
-from conftest import Workbench
+from conftest import Workbench, refused
 
-import leapp
 from leapp import annotate
 
 
@@ -63,9 +62,9 @@ class TestNodesOfAManager:
 
     def test_want_all_their_inputs(self, bundle: Workbench) -> None:
         node = bundle.manager().nodes["two"]
-        with pytest.raises(ValueError, match="Expected 2 inputs, got 1"):
+        with refused("LP003"):
             node(torch.zeros(2))
-        with pytest.raises(TypeError, match="two/x"):
+        with refused("LP602", "two/x"):
             node(torch.zeros(2, dtype=torch.int64), torch.zeros(3, dtype=torch.int64))
 
     def test_arrays_of_numpy(self, bundle: Workbench) -> None:
@@ -80,7 +79,7 @@ class TestNodesOfAManager:
         node = bench.manager().nodes["n"]
         assert node.model is None
         assert node.input_names == ["x"]
-        with pytest.raises(leapp.LeappError, match="'n' has no model"):
+        with refused("LP403", "'n'"):
             node(torch.ones(2))
 
 
@@ -94,7 +93,7 @@ class TestReset:
         manager({})
         manager.reset()
         assert manager.value_dict["n"]["x"].tolist() == [0, 0]
-        with pytest.raises(ValueError, match="n/x"):
+        with refused("LP604", "n/x"):
             manager({})
         assert manager({"n/x": torch.ones(2)})["n/y"].tolist() == [3, 3]
         assert manager.value_dict["n"]["x"].tolist() == [1, 1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 from test_spec_state import feedback, initial_values
 
 import leapp
@@ -219,13 +219,13 @@ class TestMirror:
     def test_values_must_match(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="source and target do not match"):
+        with refused("LP116"):
             annotate.mirror_leapp_tags(x, torch.zeros(2))
 
     def test_shapes_must_match(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match=r"do not match|shape"):
+        with refused("LP116"):
             annotate.mirror_leapp_tags(x, torch.ones(3))
 
     def test_wire_through_an_unseen_copy(self, bench: Workbench) -> None:
@@ -246,7 +246,7 @@ class TestReentryWiring:
         x, g = annotate.input_tensors("n", {"x": torch.ones(2), "g": torch.ones(2)})
         annotate.output_tensors("n", {"y": x + g}, export_with="jit")
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="Reentering n with new i/o"):
+        with refused("LP109"):
             annotate.output_tensors("n", {"y": x + 1}, export_with="jit")
             leapp.stop()
             leapp.compile_graph(visualize=False)
@@ -266,7 +266,7 @@ class TestReentryWiring:
             annotate.output_tensors("c", {"w": z + 1}, export_with="jit")
 
         consume(sources()[0])
-        with pytest.raises(leapp.LeappError, match="Reentering c with new i/o"):
+        with refused("LP109"):
             consume(sources()[1])
             leapp.stop()
             leapp.compile_graph(visualize=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import Workbench, ports
+from conftest import Workbench, ports, refused
 
 import leapp
 from leapp import TensorSemantics, annotate
@@ -120,9 +120,8 @@ class TestPayloads:
 
     def test_nested_names_that_collide_are_an_error(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(leapp.LeappError, match="'a_b'") as caught:
+        with refused("LP108", "'a_b'"):
             annotate.input_tensors("n", {"a": {"b": torch.ones(2)}, "a_b": torch.ones(2)})
-        assert caught.value.code == "LP108"
 
     def test_numpy_leaf_is_traced(self, bench: Workbench) -> None:
         with bench.trace():
@@ -160,26 +159,26 @@ class TestPayloadErrors:
     @calls
     def test_bare_tensor(self, bench: Workbench, call: str) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(TypeError, match="does not accept a bare tensor"):
+        with refused("LP120"):
             getattr(annotate, call)("n", torch.ones(2))
 
     @calls
     @pytest.mark.parametrize("payload", [[torch.ones(2)], [], 3, "x", None])
     def test_raw_collection(self, bench: Workbench, call: str, payload: Any) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(TypeError, match=r"expects either a dict of named tensors|All items"):
+        with refused("LP120"):
             getattr(annotate, call)("n", payload)
 
     def test_mixed_list(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(TypeError, match="All items must be TensorSemantics"):
+        with refused("LP120"):
             annotate.input_tensors(
                 "n", [TensorSemantics(name="a", ref=torch.ones(2)), torch.ones(2)]
             )
 
     def test_duplicate_semantics(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(ValueError, match="Duplicate TensorSemantics names"):
+        with refused("LP120"):
             annotate.input_tensors(
                 "n",
                 [
@@ -196,39 +195,39 @@ class TestPayloadErrors:
     def test_name_twice_over_two_calls(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         annotate.input_tensors("n", {"a": torch.ones(2)})
-        with pytest.raises(Exception, match="Duplicate i/o name"):
+        with refused("LP108"):
             annotate.input_tensors("n", {"a": torch.ones(2)})
 
     def test_output_before_input(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(Exception, match=r"input_tensors\(\) was never called for it"):
+        with refused("LP105"):
             annotate.output_tensors("n", {"y": torch.ones(2)}, export_with="jit")
 
     def test_output_not_derived_from_the_node(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         annotate.input_tensors("n", {"a": torch.ones(2)})
-        with pytest.raises(Exception, match="non-traced tensors"):
+        with refused("LP111"):
             annotate.output_tensors("n", {"y": torch.zeros(2)}, export_with="jit")
 
     def test_output_of_another_node(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         a = annotate.input_tensors("one", {"a": torch.ones(2)})
         annotate.input_tensors("two", {"b": torch.ones(2)})
-        with pytest.raises(Exception, match="belong to a different node"):
+        with refused("LP110"):
             annotate.output_tensors("two", {"y": a + 1}, export_with="jit")
 
     def test_op_over_two_nodes(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         a = annotate.input_tensors("one", {"a": torch.ones(2)})
         b = annotate.input_tensors("two", {"b": torch.ones(2)})
-        with pytest.raises(Exception, match="Mixing active contexts is not allowed") as caught:
+        with refused("LP110") as caught:
             _ = a + b
         assert sorted(re.findall(r"'(one|two)'", str(caught.value))) == ["one", "two"]
 
     def test_unknown_backend(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="fortran"):
+        with refused("LP119", "fortran"):
             annotate.output_tensors("n", {"y": x + 1}, export_with="fortran")
             leapp.stop()
             leapp.compile_graph(visualize=False)
@@ -237,7 +236,7 @@ class TestPayloadErrors:
         leapp.start("g", save_path=str(bench.folder))
         a = annotate.input_tensors("one", {"a": torch.ones(2)})
         b = annotate.input_tensors("two", {"b": torch.ones(2)})
-        with pytest.raises(Exception, match=r"test_spec_payloads\.py:\d+"):
+        with refused("LP110", "test_spec_payloads.py:"):
             _ = a * b
 
 
@@ -259,7 +258,7 @@ def test_callers_tensor_keeps_its_class(bench: Workbench) -> None:
 def test_unknown_backend_parameter(bench: Workbench, exporter: str) -> None:
     leapp.start("g", save_path=str(bench.folder))
     x = annotate.input_tensors("n", {"x": torch.ones(2)})
-    with pytest.raises(Exception, match="colour"):
+    with refused("LP119", "colour"):
         annotate.output_tensors(
             "n", {"y": x * 2}, export_with=exporter, backend_params={"colour": "blue"}
         )

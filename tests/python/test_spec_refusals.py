@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 from pair_pipeline import Reference
 
 
@@ -14,32 +14,32 @@ class TestRefusals:
     """Every refusal at run time names the port."""
 
     def test_missing_input(self, pair: Workbench) -> None:
-        with pytest.raises(Exception, match="pre/obs"):
+        with refused("LP604", "pre/obs"):
             pair.manager()({})
 
     def test_unknown_port(self, pair: Workbench) -> None:
-        with pytest.raises(Exception, match="pre/nonsense"):
+        with refused("LP601", "pre/nonsense"):
             pair.manager()({"pre/obs": torch.ones(1, 3), "pre/nonsense": torch.ones(1)})
 
     @pytest.mark.parametrize("shape", [(3,), (1, 4), (2, 3), (1, 3, 1), ()])
     def test_wrong_shape(self, pair: Workbench, shape: tuple[int, ...]) -> None:
-        with pytest.raises(Exception, match="pre/obs"):
+        with refused("LP603", "pre/obs"):
             pair.manager()({"pre/obs": torch.ones(shape)})
 
     @pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.bool, torch.float16])
     def test_wrong_dtype(self, pair: Workbench, dtype: torch.dtype) -> None:
-        with pytest.raises(Exception, match="pre/obs"):
+        with refused("LP602", "pre/obs"):
             pair.manager()({"pre/obs": torch.ones(1, 3).to(dtype)})
 
     def test_not_a_tensor(self, pair: Workbench) -> None:
-        with pytest.raises(Exception, match="pre/obs"):
+        with refused("LP002", "pre/obs"):
             pair.manager()({"pre/obs": "hello"})
 
     def test_state_is_unharmed_by_a_refused_call(self, pair: Workbench) -> None:
         manager, reference = pair.manager(), Reference()
         obs = torch.ones(1, 3)
         torch.testing.assert_close(manager({"pre/obs": obs})["policy/action"], reference(obs))
-        with pytest.raises(Exception, match="pre/obs"):
+        with refused("LP603", "pre/obs"):
             manager({"pre/obs": torch.ones(7)})
         torch.testing.assert_close(manager({"pre/obs": obs})["policy/action"], reference(obs))
 

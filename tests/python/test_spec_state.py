@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 from safetensors.torch import load_file
 
 import leapp
@@ -140,13 +139,13 @@ class TestDeclaredState:
 class TestStateErrors:
     def test_state_before_inputs(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(Exception, match=r"Call annotate\.input_tensors\(\) first"):
+        with refused("LP105"):
             annotate.state_tensors("n", {"h": torch.zeros(2)})
 
     def test_nested_state(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(TypeError, match="does not support nested state structures"):
+        with refused("LP120"):
             annotate.state_tensors("n", {"h": {"a": torch.zeros(2)}})
 
     def opened(self, bench: Workbench) -> tuple[torch.Tensor, torch.Tensor]:
@@ -156,28 +155,27 @@ class TestStateErrors:
 
     def test_unknown_state(self, bench: Workbench) -> None:
         x, h = self.opened(bench)
-        with pytest.raises(Exception, match="was not registered as a state tensor"):
+        with refused("LP114"):
             annotate.update_state("n", {"g": h + x})
 
     def test_other_shape(self, bench: Workbench) -> None:
         x, h = self.opened(bench)
-        with pytest.raises(Exception, match="has shape"):
+        with refused("LP115"):
             annotate.update_state("n", {"h": torch.cat([h, x])})
 
     def test_other_dtype(self, bench: Workbench) -> None:
         x, h = self.opened(bench)
-        with pytest.raises(Exception, match="has dtype"):
+        with refused("LP115"):
             annotate.update_state("n", {"h": (h + x).double()})
 
     def test_state_shares_its_name_with_an_input(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="Duplicate i/o name"):
+        with refused("LP108"):
             annotate.state_tensors("n", {"x": torch.zeros(2)})
 
     def test_output_shares_its_name_with_a_state(self, bench: Workbench) -> None:
         x, h = self.opened(bench)
         annotate.update_state("n", {"h": h + x})
-        with pytest.raises(leapp.LeappError, match="'h'") as caught:
+        with refused("LP108", "'h'"):
             annotate.output_tensors("n", {"h": h * 2}, export_with="jit")
-        assert caught.value.code == "LP108"

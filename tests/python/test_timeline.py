@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import refused
 from ready_bundle import Bundle
 from test_inference_cli import COMMAND
 from test_inference_cli import leapp as run
@@ -166,7 +167,7 @@ def test_perfetto_reads_what_the_runtime_writes(policy: str, tmp_path: Path) -> 
 
 def test_a_file_that_cannot_be_is_an_error(policy: str, tmp_path: Path) -> None:
     robot = leapp.InferenceManager(policy)
-    with pytest.raises(OSError, match="nowhere") as caught:
+    with refused("LP962", "nowhere") as caught:
         robot.trace_to(tmp_path / "nowhere" / "run.pftrace")
     assert caught.value.code == "LP962"  # type: ignore[attr-defined]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from conftest import Workbench
+from conftest import Workbench, refused
 from ready_bundle import Bundle
 from test_inference_cli import COMMAND, leapp
 from test_trust_models import one_node, torchscript
@@ -232,13 +232,13 @@ class TestNeverASignal:
     def test_misaligned_memory(self, manager: InferenceManager) -> None:
         bytes_ = np.zeros(17, np.uint8)
         odd = bytes_[1:].view(np.float32).reshape(1, 4)
-        with pytest.raises(ValueError, match="is not aligned for float32"):
+        with refused("LP608"):
             manager.bind_input("n/x", odd)
 
     def test_too_many_threads(self, tmp_path: Path) -> None:
         bundle = Bundle(tmp_path).node("n", "affine.onnx", ["x"], ["y"])
         path = bundle.input("n", "x").output("n", "y").write()
-        with pytest.raises(ValueError, match="threads must be at most"):
+        with refused("LP619"):
             InferenceManager(path, threads=100000)
 
     def test_variables_that_contain_themselves(self, bench: Workbench) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 from ready_bundle import Bundle
 
 from leapp import InferenceManager, LeappError, annotate
@@ -154,5 +154,5 @@ class TestTorchScript:
 
 def test_trust_is_code_or_nothing(tmp_path: Path) -> None:
     path = torchscript(tmp_path, "    return x\n")
-    with pytest.raises(ValueError, match="trust must be 'code' or None, not 'all'"):
+    with refused("LP003", "'code'", "'all'"):
         InferenceManager(path, trust="all")  # type: ignore[arg-type]
