@@ -20,7 +20,8 @@ Command add_merge(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "merge", "write a bundle with one ONNX file that computes a whole tick, with state as ports");
   add_bundle(*app, arguments->yaml);
-  app->add_option("folder", arguments->target, "output directory; its last part names the bundle")
+  app->add_option("directory", arguments->target,
+                  "output directory; its last part names the bundle")
       ->required();
   app->add_option("--policy", arguments->policy,
                   "also write this .onnx file for the controllers of mjlab and BeyondMimic");

@@ -50,7 +50,7 @@ def sensors(tick: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def walk(policy: Policy, ticks: int) -> torch.Tensor:
-    """The control loop, and the last action it gave."""
+    """Run the control loop; return its last action."""
     action = torch.zeros(1, 4)
     for tick in range(ticks):
         obs = observe(*sensors(tick), action)

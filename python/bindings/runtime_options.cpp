@@ -64,7 +64,7 @@ FiniteGuard finite_guard(const py::object& given) {
       guard.outputs = true;
     } else {
       throw Error(Code::kWrongValue,
-                  "check_finite knows inputs, state, outputs, not '" + kind + "'");
+                  "check_finite accepts inputs, state and outputs, not '" + kind + "'");
     }
   }
   return guard;

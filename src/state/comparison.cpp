@@ -65,9 +65,9 @@ class Comparison {
       const std::string& name = schema.arguments()[k].name();
       // A number, a tensor, or a list of the same length?
       if (was.kind != is.kind || was.list_size != is.list_size) {
-        note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
-                 trace::text_of(was) +
-                 " before. If it is state, start it with a tensor of its final shape, or with the "
+        note(schema.name() + " got " + trace::text_of(is) + " for " + name +
+                 "; in the first pass it got " + trace::text_of(was) +
+                 ". If it is state, start it with a tensor of its final shape, or with the "
                  "final number of tensors",
              b.frame);
         return;

@@ -280,7 +280,7 @@ class TestOptions:
             ({"provider": "tpu"}, "execution provider 'tpu' is not part of this ONNX Runtime"),
             ({"nodes": {"m": {}}}, "options name a node 'm'"),
             ({"nodes": {"n": {"color": 1}}}, "there is no engine option 'color'"),
-            ({"check_finite": ["weights"]}, "check_finite knows inputs, state, outputs"),
+            ({"check_finite": ["weights"]}, "check_finite accepts inputs, state and outputs"),
             ({"array": "jax"}, "array must be 'torch' or 'numpy', not 'jax'"),
             ({"staleness": {"n/z": 1.0}}, "'n/z', which is not an input of the pipeline"),
         ],

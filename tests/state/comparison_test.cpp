@@ -85,7 +85,7 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
        true},
       {"more tensors in a list",
        {"1: y = cat(x, w)", "2+: y = cat(x, w, w)", "return y"},
-       "aten::cat got 3 tensors for tensors, where it got 2 tensors before",
+       "aten::cat got 3 tensors for tensors; in the first pass it got 2 tensors",
        false},
       {"a tensor where a value was computed",
        {"t = tanh(x)", "1: g = mul(x, t)", "1: k := t", "2+: g = mul(x, k)", "y = add(g, t)",

@@ -128,7 +128,7 @@ class Resolver {
     if (source.shape != target.shape || source.dtype != target.dtype) {
       fail(36, "carry",
            "the output " + quote_for_message(output) + " is " + describe(source) + ", the input " +
-               quote_for_message(input) + " that is to read it is " + describe(target));
+               quote_for_message(input) + " that reads it is " + describe(target));
     }
     return {*from, to};
   }
@@ -145,9 +145,10 @@ class Resolver {
                quote_for_message(ref.port));
     }
     if (output && input) {
-      fail(37, "when",
-           quote_for_message(to_string(ref)) +
-               " is both an input and an output, so it is not clear which one decides; rename one");
+      fail(
+          37, "when",
+          quote_for_message(to_string(ref)) +
+              " is both an input and an output, so the condition is ambiguous; rename one of them");
     }
     const Port& port = output ? model.outputs[*output] : model.inputs[*input];
     if (port.dtype != DType::kBool || element_count(port.shape) != 1) {
@@ -169,7 +170,7 @@ class Resolver {
     if (timing.index == input || std::ranges::any_of(timing.ages, fed)) {
       fail(38, "on_change",
            "the input " + quote_for_message(name) +
-               " receives its value from the schedule, which cannot decide by it");
+               " receives its value from the schedule, so the schedule cannot depend on it");
     }
     return input;
   }

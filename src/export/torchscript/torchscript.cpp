@@ -227,7 +227,7 @@ torch::jit::Module Lowering::run() {
     input->setType(c10::TensorType::get());
     values_[static_cast<std::size_t>(id)] = input;
   }
-  // An anchor at the start: constants are read before it.
+  // The insertion point at the start of the graph: constants are inserted before it.
   torch::jit::Node* anchor = graph_->insertNode(graph_->createNone());
   for (const ir::Op& op : source_.ops()) {
     try {

@@ -127,10 +127,9 @@ TEST(Timing, b36_CarriedPortsExistAndFit) {
       carry("y", "x_in"),
       HasSubstr("[B36] pipeline.schedule.denoise.carry: the model 'denoise' has no output 'y'"));
   EXPECT_THAT(carry("x_out", "y"), HasSubstr("[B36]"));
-  EXPECT_THAT(
-      schedule_fault([](Bundle& b) { b.models[3].inputs[0].shape = {4}; }),
-      HasSubstr("the output 'x_out' is float32 [1, 4], the input 'x_in' that is to read it is "
-                "float32 [4]"));
+  EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[3].inputs[0].shape = {4}; }),
+              HasSubstr("the output 'x_out' is float32 [1, 4], the input 'x_in' that reads it is "
+                        "float32 [4]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) { b.models[3].inputs[0].dtype = DType::kFloat64; }),
               HasSubstr("[B36]"));
   EXPECT_THAT(schedule_fault([](Bundle& b) {

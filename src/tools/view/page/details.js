@@ -12,7 +12,7 @@ function labelOf(thing) {
   return (wire.feedback ? "feedback " : "wire ") + wire.source + " to " + wire.target;
 }
 
-// The part of the page's address behind #: a link to a node can be sent to somebody.
+// The part of the page's address after #, so that a link can open a node.
 function addressOf(thing) {
   if (thing.kind === "node") return "node=" + encodeURIComponent(thing.node.name);
   if (thing.kind === "port") return thing.side + "=" + encodeURIComponent(thing.port);
@@ -23,7 +23,7 @@ const goNode = (name) => () => go(addressOf({ kind: "node", node: nodes.get(name
 const goPort = (port, side) => () => go(addressOf({ kind: "port", port, side }));
 const goWire = (index) => () => go(addressOf({ kind: "wire", index }));
 
-// A name for each element, out of the names of the last dimensions.
+// Returns a name for each element, from the names of the last dimensions.
 function elementNames(port) {
   if (!port.element_names) return [];
   const sizes = port.shape, missing = sizes.length - port.element_names.length;
@@ -100,7 +100,7 @@ function weightTable(node) {
     node.weights_count > node.weights.length && remark("The first " + number(node.weights.length) + " of " + plural(node.weights_count, "tensor") + ".")];
 }
 
-// Of validation.json: of each output its worst sample, and all of them where somebody asks.
+// The results of validation.json: the worst sample of each output; all samples on request.
 function validationOf(name) {
   const found = ((data.validation || {}).nodes || []).find((each) => each.node === name);
   if (!found) return null;
@@ -129,7 +129,7 @@ function constantsOf(name) {
     each.acknowledged === false && badge("not acknowledged", "warn"), each.acknowledged === false && " ", each.text)));
 }
 
-// Latencies of the step that holds this node: nodes that ran as one are one step, "pre+policy".
+// Latencies of the step that contains this node: nodes that ran as one are one step, "pre+policy".
 function latencyOf(name) {
   const step = Object.entries((data.bench || {}).nodes || {}).find(([key]) => key === name || key.split("+").includes(name));
   return step ? section("Latency", latencyTable([step])) : null;

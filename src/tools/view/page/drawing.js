@@ -1,9 +1,9 @@
-// The drawing: Graphviz's where there is one, else layers of plain boxes; pan, zoom, what is chosen.
+// The drawing: Graphviz's if there is one, otherwise layers of plain boxes; pan, zoom, selection.
 
 const drawing = { box: document.getElementById("drawing"), root: null, view: null, things: new Map() };
 
-// The SVG of Graphviz, with the bundle object behind each part. Its edges are numbered in the order in which
-// src/tools/viz/dot.cpp states them: inputs, outputs, wires.
+// The SVG of Graphviz, with the bundle object of each part. Its edges are numbered in the order of
+// src/tools/viz/dot.cpp: inputs, outputs, wires.
 function graphvizDrawing(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   if (parsed.nodeName !== "svg") return null;
@@ -17,7 +17,7 @@ function graphvizDrawing(text) {
   for (const group of root.querySelectorAll("g.edge")) {
     const thing = edges[parseInt(group.id.replace("edge", ""), 10) - 1];
     for (const path of group.querySelectorAll("path")) {
-      const wide = path.cloneNode();  // a line is too thin to be hit
+      const wide = path.cloneNode();  // a line is too thin to click
       wide.setAttribute("class", "wide");
       for (const name of ["stroke", "stroke-width", "stroke-dasharray"]) wide.removeAttribute(name);
       group.prepend(wide);
@@ -35,7 +35,7 @@ function graphvizDrawing(text) {
   return root;
 }
 
-// Boxes in columns: a node stands behind all that it reads from.
+// Boxes in columns: a node is to the right of all nodes that it reads from.
 function plainDrawing() {
   const columns = new Map(), place = new Map(), filled = [];
   const sources = new Map(data.nodes.map((node) => [node.name, []]));
@@ -80,7 +80,7 @@ function plainDrawing() {
   return root;
 }
 
-// Makes a part of the drawing something to choose.
+// Makes a part of the drawing selectable.
 function adopt(group, thing) {
   group.classList.add("thing");
   group.setAttribute("tabindex", "0");
@@ -99,7 +99,7 @@ function makeDrawing() {
   drawing.root.removeAttribute("height");
   drawing.box.append(drawing.root);
   if (data.drawing_remark) drawing.box.append(remark("Drawn by this page itself: " + data.drawing_remark));
-  const box = drawing.root.getBBox();  // Graphviz's own is in other units
+  const box = drawing.root.getBBox();  // Graphviz's own box has other units
   drawing.whole = { x: box.x - 24, y: box.y - 24, width: box.width + 48, height: box.height + 48 };
   if (data.diff) markChanged();
   fitDrawing();
@@ -121,7 +121,7 @@ function setView(view) {
   drawing.root.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
 }
 
-// The whole, but never larger than life: a small pipeline in a wide window keeps its size.
+// Shows the whole drawing, but never enlarged: a small pipeline in a wide window keeps its size.
 function fitDrawing() {
   const size = drawing.box.getBoundingClientRect();
   const scale = Math.max(drawing.whole.width / size.width, drawing.whole.height / size.height, 0.62) || 1;
@@ -177,7 +177,7 @@ function markChosen(address) {
   }
 }
 
-// Pans, but does not zoom, until it is there.
+// Pans until the object is visible, without zooming.
 function bringIntoView(group) {
   const at = group.getBoundingClientRect(), size = drawing.box.getBoundingClientRect();
   if (at.width === 0 || at.right > size.left && at.left < size.right && at.bottom > size.top && at.top < size.bottom) return;

@@ -1,10 +1,10 @@
 "use strict";
-// Everything that a bundle says becomes text of the page here, and nowhere markup.
+// All content of a bundle becomes text of the page here, never markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 
-// Characters that are not seen, or that turn the text around them: shown as \u202e.
+// Characters that are invisible or change the direction of the text: shown as \u202e.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 function shown(text) {
@@ -40,7 +40,7 @@ const badge = (text, kind) => el("span", { class: "badge " + (kind || "") }, tex
 const link = (text, go) => el("button", { class: "link", onclick: go }, text);
 const section = (title, ...children) => [el("h3", null, title), children];
 
-// Long sections are folded, so that a page of a large model opens at once: made when opened.
+// Long sections are folded and created when opened, so the page of a large model loads quickly.
 function folded(title, open, make) {
   const box = el("details", { open }, el("summary", null, el("h3", null, title)));
   const show = () => { if (box.childElementCount === 1) box.append(...[make()].flat(3).filter(Boolean)); };

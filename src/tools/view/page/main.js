@@ -1,4 +1,4 @@
-// From the page's address to what is shown, and keys, search, theme and print.
+// Selects the content by the page's address; keys, search, theme and print.
 
 const panel = document.getElementById("panel"), search = document.getElementById("search");
 
@@ -43,7 +43,7 @@ function onSearch() {
   else panel.replaceChildren(...showResults(words));
 }
 
-// The next node in the order of execution, or the one before.
+// Returns the next node in the order of execution, or the previous one.
 function step(by) {
   const thing = thingAt(location.hash.slice(1));
   const now = thing && thing.kind === "node" ? data.order.indexOf(data.nodes.indexOf(thing.node)) : by > 0 ? -1 : data.order.length;
@@ -88,7 +88,7 @@ function onKey(event) {
   found[2]();
 }
 
-// On paper there is nothing to click: all of it, one after the other.
+// For printing, shows all panels one after the other.
 function preparePrint() {
   const whole = drawing.root.cloneNode(true);
   whole.setAttribute("class", (whole.getAttribute("class") || "") + " whole");

@@ -64,7 +64,7 @@ function showGolden() {
   return section("Golden trace", el("p", null, plural(data.golden.ticks, "tick") + " kept: choose a wire or a port to see what flowed. ", el("code", null, "leapp verify"), " replays them."));
 }
 
-// The differences whose place a test takes.
+// Returns a section with the differences whose place `here` accepts.
 function differencesOf(here) {
   if (!data.diff) return null;
   const found = data.diff.differences.filter((each) => here(each.where));
@@ -118,7 +118,7 @@ function showOverview() {
   ];
 }
 
-// Everything that has a name with the words in it.
+// Returns everything whose name contains the words.
 function showResults(words) {
   const found = [], has = (...texts) => words.every((word) => texts.some((text) => text && String(text).toLowerCase().includes(word)));
   const put = (kind, text, where, open) => { if (found.length < 300) found.push([kind, link(text, open), where]); };
