@@ -79,6 +79,9 @@ TABLES = (
 # In addition to the layers marked TORCH. examples/ decide for themselves which library they use.
 TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")
 
+#: The layer of the plugin that a robot loads for TorchScript models: neither tracer nor exporter.
+PLUGIN_LAYER = "leapp_engine_torch_core"
+
 MIRRORED_LAYERS = (
     "core/runtime/engines/cpp",
     "tools/import",
@@ -87,6 +90,7 @@ MIRRORED_LAYERS = (
     "session",
     "state",
     "rehearse",
+    "translate",
     "compile",
 )
 
@@ -188,6 +192,11 @@ def check_parts(root: Path) -> Iterator[Finding]:
                 yield Finding("CMakeLists.txt", 1, reason)
         if layer.torch and layer.part != "tracing":
             yield Finding("CMakeLists.txt", 1, f"{name} of the {layer.part} is marked TORCH")
+    if PLUGIN_LAYER in known:
+        for other in sorted(reachable(PLUGIN_LAYER, known) - {PLUGIN_LAYER}):
+            if known[other].part != "core":
+                reason = f"{PLUGIN_LAYER}, which a robot loads, depends on {other}, not of the core"
+                yield Finding("CMakeLists.txt", 1, reason)
     for folder in ("src", "include", "cli"):
         for include in includes(root, folder):
             if folder == "include":
@@ -332,6 +341,19 @@ def check_links(root: Path, build: Path) -> Iterator[Finding]:
         )
         if symbol := TORCH_SYMBOL.search(undefined.stdout):
             yield Finding(name, 1, f"needs the symbol {symbol[0]} of libtorch")
+    yield from check_plugin_links(build)
+
+
+def check_plugin_links(build: Path) -> Iterator[Finding]:
+    """The plugin with libtorch needs what a robot loads, and no other library of LEAPP."""
+    plugin = build / "lib/libleapp_engine_torch.so"
+    if not plugin.exists():
+        return
+    command = ["readelf", "-d", "-W", str(plugin)]
+    dynamic = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for library in re.findall(r"NEEDED.*\[(libleapp\w*)\.so", dynamic):
+        if library != "libleapp_runtime":
+            yield Finding(f"lib/{plugin.name}", 1, f"links {library}, which no robot needs")
 
 
 def symbols(file: Path, *flags: str) -> set[str]:

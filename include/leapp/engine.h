@@ -48,9 +48,10 @@ struct EngineOptions {
   /// "cpu", "cuda", or an execution provider's own name. Empty: the best available one. A requested
   /// provider that is missing is an error.
   std::string provider = {};
-  /// True if a TorchScript model on the CPU may run in ONNX Runtime, which is faster. The model is
-  /// translated while it is loaded; results agree up to rounding. Models that cannot be translated
-  /// run in libtorch, and so do all models if ONNX Runtime is missing.
+  /// True if a TorchScript model on the CPU may run in ONNX Runtime, which is faster, as the ONNX
+  /// translation that its file contains. compile_graph() adds it after comparing it with every
+  /// recorded sample, `leapp translate` for files of others. Models without one run in libtorch,
+  /// and so do all models if ONNX Runtime is missing.
   bool translate = true;
 
   bool operator==(const EngineOptions&) const = default;
@@ -124,10 +125,6 @@ class LEAPP_EXPORT Engine {
   /// names node and port, if the type or shape of a view differs from its port.
   virtual std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                         std::span<const TensorView> outputs) = 0;
-
-  /// Called once after loading, before the first bind(). Not called on engines that were merged
-  /// into another one. Use it for expensive work that speeds up every tick.
-  virtual void settle() {}
 
   /// Returns the device memory that the model uses, or null for host memory. bind() also accepts
   /// host memory and then copies.
@@ -236,7 +233,7 @@ struct EnginePlugin {
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 7;
+inline constexpr std::uint32_t kEngineAbi = 8;
 
 /// Opens a plugin: a path, or a file name that is searched in $LEAPP_ENGINE_PATH (directories
 /// separated by ':'), next to this library, and on the system's library path. Throws

@@ -16,7 +16,6 @@ PyNode::PyNode(const Bundle& bundle, const Model& model, const RuntimeOptions& o
   const py::gil_scoped_release release;
   const VerifiedFiles files(bundle, bundle.file.parent_path(), options.bundle);
   engine_ = load_node(bundle, model, files, options);
-  engine_->settle();
   std::vector<ConstTensorView> read;
   std::vector<TensorView> written;
   for (const Port& port : model.inputs) {

@@ -14,11 +14,13 @@
 #include "compile/between.h"
 #include "compile/bundle_files.h"
 #include "compile/draft.h"
+#include "compile/drawing.h"
 #include "compile/failure_signs.h"
 #include "compile/inventory.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/phase_times.h"
+#include "compile/translations.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
 #include "rehearse/counter_examples.h"
@@ -30,7 +32,6 @@
 #include "state/infer.h"
 #include "validate/node_validation.h"
 #include "validate/validation_report.h"
-#include "viz/draw.h"
 
 // No function here changes the records of the session, so a second call gives the same bundle.
 namespace leapp {
@@ -65,19 +66,21 @@ class Compiler {
     checkpoint_();
     Bundle bundle = describe_bundle(nodes_, options_);
     if (auto unnamed = find_unnamed_axes(bundle)) say(std::move(*unnamed));
-    std::future<std::string> drawing = draw_beside(bundle);
+    std::future<std::string> drawing =
+        draw_beside(bundle, options_.visualize, staged_.path(), session_.folder(), graph_name());
     write_models(drafts, bundle);
     if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
     checkpoint_();
+    for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
+    times_.end("models");
+    rehearse::Rollout rollout;
+    if (options_.validate) rollout = roll_out(bundle);
     write_golden(bundle);
     write_bytes(staged(".yaml"), to_yaml(bundle));
     read_back(staged(".yaml"));
     const std::future<void> syncing =
         std::async(std::launch::async, [this] { staged_.sync_early(); });
-    for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
-    std::vector<NodeOutcome> outcomes;
-    times_.end("models");
-    if (options_.validate) outcomes = validate(bundle);
+    if (options_.validate) finish_validation(rollout);
     times_.end("validation");
     if (const std::string reason = drawing.get(); !reason.empty()) {
       warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
@@ -90,7 +93,7 @@ class Compiler {
     if (!dry_run_ && !nodes_.empty()) {
       log(LogLevel::kInfo,
           "To check more than a few passes, run an episode of the program inside leapp.shadow(\"" +
-              (session_.folder() / (session_.graph_name() + ".yaml")).string() + "\")");
+              (session_.folder() / (graph_name() + ".yaml")).string() + "\")");
     }
     log(LogLevel::kInfo,
         (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
@@ -98,7 +101,7 @@ class Compiler {
             session_.folder().string());
     times_.end("drawing and writing");
     log(LogLevel::kInfo, "Compiled in " + times_.to_string());
-    return {std::move(outcomes), std::move(report_)};
+    return {std::move(rollout.outcomes), std::move(report_)};
   }
 
  private:
@@ -253,22 +256,6 @@ class Compiler {
     }
   }
 
-  std::future<std::string> draw_beside(const Bundle& bundle) const {
-    if (!options_.visualize) return std::async(std::launch::deferred, [] { return std::string(); });
-    return std::async(std::launch::async, [this, bundle]() -> std::string {
-      const std::string name = session_.graph_name() + ".png";
-      std::error_code ignored;
-      try {
-        require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
-                (session_.folder() / name).string() + " is a directory");
-        draw(bundle, staged_.path() / name, session_.graph_name());
-      } catch (const std::exception& error) {
-        return error.what();
-      }
-      return {};
-    });
-  }
-
   void write_golden(Bundle& bundle) {
     require(
         options_.golden >= 0, Code::kWrongValue,
@@ -296,15 +283,21 @@ class Compiler {
     }
   }
 
-  std::vector<NodeOutcome> validate(const Bundle& bundle) {
+  // Runs the models on the traced passes, and adds translations.
+  rehearse::Rollout roll_out(Bundle& bundle) {
+    rehearse::Rollout rollout;
     if (dry_run_) {
-      std::vector<NodeOutcome> outcomes;
-      for (const ExportedNode& node : nodes_) outcomes.push_back({.node = node.model.name});
-      return outcomes;
+      for (const Model& model : bundle.models) rollout.outcomes.push_back({.node = model.name});
+      return rollout;
     }
-    const std::filesystem::path log_path = session_.folder() / "log.txt";
-    rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path,
-                                                   tolerance_, external_, checkpoint_);
+    rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_, external_,
+                                 checkpoint_);
+    add_translations(nodes_, staged_.path(), tolerance_, checkpoint_, rollout, bundle);
+    return rollout;
+  }
+
+  void finish_validation(rehearse::Rollout& rollout) {
+    if (dry_run_) return;
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
     say(rollout.untrusted);
@@ -316,14 +309,14 @@ class Compiler {
     write_bytes((written ? staged_.path() : session_.folder()) / "validation.json", report_);
     require(written, Code::kValidationFailed,
             failures + ". " + (sign.empty() ? "" : sign + " ") + "Nothing was written; " +
-                log_path.string() +
+                log_path().string() +
                 " has the details, and strict=False keeps the files for inspection.");
     if (!failures.empty()) {
       log(LogLevel::kError, Code::kValidationFailed,
-          failures + ". " + log_path.string() + " has the details.");
+          failures + ". " + log_path().string() + " has the details.");
+    } else if (rollout.difference) {
+      say(std::move(*rollout.difference));
     }
-    if (failures.empty() && rollout.difference) say(std::move(*rollout.difference));
-    return std::move(rollout.outcomes);
   }
 
   // The program's name for a tensor, and its path.
@@ -342,8 +335,11 @@ class Compiler {
     say(state::warning(code, {}, node, text));
   }
   std::filesystem::path staged(const std::string& suffix) const {
-    return staged_.path() / (session_.graph_name() + suffix);
+    return staged_.path() / (graph_name() + suffix);
   }
+
+  std::string graph_name() const { return session_.graph_name(); }
+  std::filesystem::path log_path() const { return session_.folder() / "log.txt"; }
 
   void begin_step(std::size_t done, std::size_t in_all, const std::string& node) const {
     checkpoint_();

@@ -42,6 +42,7 @@ struct Runner {
   std::unique_ptr<Engine> engine = {};
   std::vector<std::optional<IncomingWire>> incoming_wires = {};  // by input of the model
   std::vector<Tensors> put_out = {};                             // by pass, on the host
+  std::vector<RolloutSample> samples = {};
 };
 
 // Returns why a model cannot be run here; empty if it can.
@@ -218,6 +219,7 @@ Rollout Roller::run() && {
   for (Runner& runner : runners_) {
     done_.outcomes.push_back(finish(runner));
     done_.engines.push_back(std::move(runner.engine));
+    done_.samples.push_back(std::move(runner.samples));
   }
   return std::move(done_);
 }
@@ -336,16 +338,20 @@ Tensors Roller::traced_outputs(const ExportedNode& node, const Tensors& exported
 }
 
 void Roller::step(Runner& runner) {
+  Tensors inputs;
   Tensors exported;
   try {
-    const Tensors inputs = inputs_of(runner);
+    inputs = inputs_of(runner);
     if (runner.runs) exported = run(runner, inputs);
   } catch (const std::exception& error) {
     runner.report.add_error(pass_, error.what());
   }
   const Tensors traced = traced_outputs(*runner.node, exported);
   const bool compared = !exported.empty() && runner.not_compared.empty();
-  if (compared) runner.report.add_sample(pass_, views_of(traced), views_of(exported));
+  if (compared) {
+    runner.report.add_sample(pass_, views_of(traced), views_of(exported));
+    runner.samples.push_back({pass_, std::move(inputs), traced});
+  }
   if (!exported.empty() && !compared) runner.report.add_run(pass_);
   runner.put_out.push_back(compared ? std::move(exported) : traced);
 }

@@ -19,6 +19,13 @@
 
 namespace leapp::rehearse {
 
+/// One run of a model whose values were compared, on the host.
+struct RolloutSample {
+  std::size_t pass = 0;
+  std::vector<at::Tensor> inputs;   ///< by port of the model: the traced values, or its own state
+  std::vector<at::Tensor> outputs;  ///< the traced values, or its own if the pass has none
+};
+
 struct Rollout {
   std::vector<NodeOutcome> outcomes;  ///< one for each node; nodes without a model pass
   /// A warning about the first input, by pass, that differs from its wire. A feedback input that
@@ -27,6 +34,7 @@ struct Rollout {
   std::optional<Diagnostic> difference;
   std::vector<Diagnostic> untrusted;  ///< warnings about models that load only with Trust::kCode
   std::vector<std::unique_ptr<Engine>> engines;  ///< engines of the models that ran; otherwise null
+  std::vector<std::vector<RolloutSample>> samples;  ///< by node
 };
 
 /// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`

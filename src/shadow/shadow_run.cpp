@@ -27,9 +27,7 @@ void ShadowRun::load(const RuntimeOptions& options) {
     const Model& model = bundle_.models[i];
     nodes_.emplace_back(model, executor_, i);
     if (model.file && model.backend && options.engines.contains(*model.backend)) {
-      std::unique_ptr<Engine> engine = load_node(bundle_, model, files, options);
-      engine->settle();
-      executor_.load(i, std::move(engine));
+      executor_.load(i, load_node(bundle_, model, files, options));
       continue;
     }
     nodes_.back().report.not_compared =

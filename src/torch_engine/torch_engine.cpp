@@ -4,7 +4,8 @@
 // by TorchScript's interpreter directly. The profiling executor, which is the default, rewrites the
 // graph during the first calls, so a robot's first ticks would be its slowest, without a benefit on
 // a CPU. Inputs are read in place; libtorch allocates each output, which is then copied to its
-// bound buffer. On a CPU, most models run in ONNX Runtime instead: see translation.h.
+// bound buffer. On a CPU, a file with a translation runs in ONNX Runtime instead: see
+// translation.h.
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
@@ -157,19 +158,9 @@ class TorchBinding final : public Binding {
 
 class TorchEngine final : public Engine {
  public:
-  TorchEngine(LoadedModel model, EngineOptions options)
-      : model_(std::move(model)), options_(std::move(options)) {}
-
-  void settle() override {
-    if (!options_.translate || !model_.device.is_cpu()) return;
-    translated_ = translate(model_.signature, model_.program, options_);
-    if (!translated_) return;
-    model_.program = {};  // the translation contains the weights
-    model_.graph = {};
-  }
+  explicit TorchEngine(LoadedModel model) : model_(std::move(model)) {}
 
   std::string description() const override {
-    if (translated_) return translated_->description() + ", translated from TorchScript";
     return "TorchScript " TORCH_VERSION ", " +
            (model_.device.is_cpu() ? "CPU" : model_.device.str());
   }
@@ -177,7 +168,6 @@ class TorchEngine final : public Engine {
   std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                 std::span<const TensorView> outputs) override {
     check_views(model_.signature, inputs, outputs);
-    if (translated_) return translated_->bind(inputs, outputs);
     return std::make_unique<TorchBinding>(model_, inputs, outputs, at::Device(at::kCPU));
   }
 
@@ -193,24 +183,18 @@ class TorchEngine final : public Engine {
 
  private:
   LoadedModel model_;
-  EngineOptions options_;
-  std::unique_ptr<Engine> translated_;  // runs instead of the program, if there is one
 };
 
 // Converts exceptions of libtorch during loading to Errors.
 template <typename Load>
-std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions& options,
-                                    const std::string& what, const Load& load) {
-  const at::Device device = choose_device(options.provider, signature.name);
+std::unique_ptr<Engine> make_engine(const Model& signature, const std::string& what,
+                                    const Load& load) {
   const auto failed = [&](const char* why) {
     return Error(Code::kBadModel, "node '" + signature.name + "': " + what +
                                       " could not be loaded as TorchScript: " + why);
   };
   try {
-    auto [graph, program] = load(device);
-    return std::make_unique<TorchEngine>(
-        LoadedModel{signature, std::move(graph), std::move(program), device, options.threads},
-        options);
+    return load();
   } catch (const Error&) {
     throw;
   } catch (const c10::Error& error) {
@@ -222,24 +206,36 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
 
 std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
                              const EngineOptions& options) {
-  return make_engine(model, options, file.path.string(), [&](at::Device device) {
+  const at::Device device = choose_device(options.provider, model.name);
+  return make_engine(model, file.path.string(), [&]() -> std::unique_ptr<Engine> {
+    check_archive(model, file);
+    if (options.translate && device.is_cpu()) {
+      if (auto translated = load_translation(model, file, options)) return translated;
+    }
     TorchGraph graph = load_graph(model, file, device);
     TorchProgram program = make_program(model, graph);
-    return std::pair(std::move(graph), std::move(program));
+    return std::make_unique<TorchEngine>(
+        LoadedModel{model, std::move(graph), std::move(program), device, options.threads});
   });
 }
 
-// The single nodes are already loaded: their graphs are joined, and the weights are shared.
+// The single nodes are already loaded, so their archives are checked. Without translations their
+// graphs are joined, and the weights are shared.
 std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                     const Model& signature, const EngineOptions& options) {
-  return make_engine(signature, options, "its models", [&](at::Device) {
+  const at::Device device = choose_device(options.provider, signature.name);
+  return make_engine(signature, "its models", [&]() -> std::unique_ptr<Engine> {
+    if (options.translate && device.is_cpu()) {
+      if (auto merged = merge_translations(part, nodes, signature, options)) return merged;
+    }
     std::vector<const TorchGraph*> graphs;
     for (const LoadedNode& node : nodes) {
       const auto* engine = dynamic_cast<const TorchEngine*>(node.engine);
       if (engine == nullptr) throw Error(Code::kNotMerged, "another engine serves one of them");
       graphs.push_back(&engine->graph());
     }
-    return std::pair(TorchGraph(), merge_programs(part, graphs, signature));
+    return std::make_unique<TorchEngine>(LoadedModel{
+        signature, {}, merge_programs(part, graphs, signature), device, options.threads});
   });
 }
 

@@ -87,7 +87,6 @@ TorchProgram finish(const std::shared_ptr<jit::Graph>& graph, const std::string&
 }  // namespace
 
 TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device device) {
-  check_archive(node, file);
   jit::Module module = load_module(file, device);
   try {
     jit::freeze_module_inplace(&module);

@@ -28,8 +28,8 @@ struct TorchGraph {
   std::vector<bool> writes_input;  ///< number of the other inputs
 };
 
-/// Loads one model. Throws Error(kValue) if the file is not TorchScript, has different inputs than
-/// the node, or does more than compute without trust.
+/// Loads one model, whose archive was checked. Throws Error(kValue) if the file is not TorchScript
+/// or has different inputs than the node.
 TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device device);
 
 /// Throws Error(kValue) if the outputs of the graph differ from those of the node.

@@ -1,131 +1,168 @@
 #include "torch_engine/translation.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Functions.h>
+#include <caffe2/serialize/inline_container.h>
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/log.h"
-#include "leapp/comparison.h"
-#include "leapp/trace/onnx_export.h"
+#include "onnx/admission.h"
+#include "onnx/reader.h"
+#include "onnx/writer.h"
 #include "runtime/engines/onnx/onnx_engine.h"
-#include "torch_engine/torch_dtype.h"
-#include "trace/script_graph.h"
+#include "runtime/engines/translation.h"
+#include "runtime/merged_onnx.h"
+#include "torch_engine/archive.h"
 
 namespace leapp {
 namespace {
 
-// While a model is translated, up to four copies of its weights are in memory.
-constexpr std::size_t kMaxWeights = std::size_t{256} << 20;
+using caffe2::serialize::PyTorchStreamReader;
 
-std::size_t weights_of(const torch::jit::Graph& graph) {
-  std::size_t bytes = 0;
-  for (const torch::jit::Node* node : graph.nodes()) {
-    if (node->kind() != c10::prim::Constant || !node->hasAttribute(c10::attr::value)) continue;
-    if (node->kindOf(c10::attr::value) == torch::jit::AttributeKind::t) {
-      bytes += node->t(c10::attr::value).nbytes();
+class TranslatedEngine final : public Engine {
+ public:
+  explicit TranslatedEngine(std::unique_ptr<Engine> onnx) : onnx_(std::move(onnx)) {}
+
+  std::string description() const override {
+    return onnx_->description() + ", translated from TorchScript";
+  }
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
+                                std::span<const TensorView> outputs) override {
+    return onnx_->bind(inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<Engine> onnx_;
+};
+
+onnx::Bytes read_record(PyTorchStreamReader& reader, const std::string& name) {
+  auto [data, size] = reader.getRecord(name);
+  const auto owner = std::make_shared<at::DataPtr>(std::move(data));
+  return {std::shared_ptr<const std::byte>(owner, static_cast<const std::byte*>(owner->get())),
+          size};
+}
+
+// Replaces a weight that is a record of the archive by its bytes.
+void take_weight(PyTorchStreamReader& reader, onnx::Tensor& weight) {
+  const onnx::ExternalData external = *weight.external;
+  require(reader.hasRecord(external.location), Code::kBadModel,
+          "weight '" + weight.name + "' is the record '" + external.location +
+              "', which the file does not have");
+  const onnx::Bytes record = read_record(reader, external.location);
+  require(external.offset == 0 && external.length == record.size, Code::kBadModel,
+          "weight '" + weight.name + "' is not all of the record '" + external.location + "'");
+  weight.raw = record;
+  weight.external.reset();
+}
+
+// Returns the translation in a file as the bytes of an ONNX model with inline weights.
+std::optional<std::string> read_translation(const Model& signature, const ModelFile& file) {
+  PyTorchStreamReader reader(archive_over(file));
+  if (!reader.hasRecord(kTranslationRecord)) return std::nullopt;
+  const std::string what =
+      "node '" + signature.name + "': " + file.path.string() + ", its translation to ONNX";
+  const onnx::Bytes bytes = read_record(reader, kTranslationRecord);
+  onnx::require_admissible({bytes.data.get(), bytes.size}, what);
+  onnx::Model model = onnx::parse_model(bytes, what);
+  try {
+    for (onnx::Tensor& weight : model.graph.initializers) {
+      if (weight.external) take_weight(reader, weight);
     }
+  } catch (const Error& error) {
+    throw error.behind(what + ": ");
   }
-  return bytes;
+  return onnx::serialize(model);
 }
 
-// Functions without an ONNX operator are computed by others, which are one or two digits less
-// precise than libtorch's.
-bool is_exact_in_onnx(const std::string& op) {
-  for (const char* plain : {"aten::linalg_vector_norm", "aten::linalg_cross"}) {
-    if (op == plain) return can_convert_to_onnx(op);
-  }
-  for (const char* family : {"aten::linalg_", "aten::_linalg_", "aten::special_",
-                             "aten::matrix_exp", "aten::fft_", "aten::_fft_"}) {
-    if (op.starts_with(family)) return false;
-  }
-  return can_convert_to_onnx(op);
+EngineOptions on_cpu(const EngineOptions& options) {
+  EngineOptions result = options;
+  result.provider = "cpu";
+  return result;
 }
 
-// Typical numbers of observations; indices that are valid for any dimension.
-std::vector<at::Tensor> make_examples(const Model& signature) {
-  const at::Generator own = at::detail::createCPUGenerator();  // owned by the program
-  std::vector<at::Tensor> examples;
-  for (const Port& port : signature.inputs) {
-    at::Tensor example = at::zeros(port.shape, to_torch(port.dtype));
-    if (example.is_floating_point()) {
-      example = at::randn(port.shape, own).to(example.scalar_type());
-    }
-    examples.push_back(std::move(example));
-  }
-  return examples;
+// Returns the new name of a port, out of two lists in the same order.
+const std::string& renamed(const std::vector<Port>& from, const std::vector<Port>& to,
+                           const std::string& port) {
+  const auto found = std::ranges::find(from, port, &Port::name);
+  demand(found != from.end(), "a wire has no port");
+  return to[static_cast<std::size_t>(found - from.begin())].name;
 }
 
-// The ports by their names in the translated graph.
-Model neutral(const Model& signature) {
-  Model model = signature;
-  const auto rename = [](std::vector<Port>& ports, const char* name) {
-    for (std::size_t i = 0; i < ports.size(); ++i) ports[i].name = name + std::to_string(i);
+// Returns the part, and the signature of the whole, with the names that the translations use.
+std::pair<Bundle, Model> rename_ports(const Bundle& part, const Model& signature) {
+  Bundle result = part;
+  for (Model& model : result.models) model = with_translation_ports(model);
+  const auto rename_input = [&](const std::string& node, std::string& port) {
+    port = renamed(part.find_model(node)->inputs, result.find_model(node)->inputs, port);
   };
-  rename(model.inputs, "in");
-  rename(model.outputs, "out");
-  return model;
-}
-
-// The rounding error of a sum with the largest elements also affects the smallest ones.
-bool agree(const ConstTensorView& translated, const ConstTensorView& original) {
-  const Comparison comparison = compare_in_full(original, translated, kExact);
-  if (comparison.passed()) return true;
-  const double largest = std::max(std::abs(comparison.traced.min), std::abs(comparison.traced.max));
-  const Tolerance tolerance{kTranslated.rtol, kTranslated.atol * std::max(1.0, largest)};
-  return compare(original, translated, exact_unless_rounded(original.dtype, tolerance)).passed();
-}
-
-void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>& examples,
-           const std::vector<at::Tensor>& expected) {
-  std::vector<ConstTensorView> inputs;
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    inputs.push_back(
-        {examples[i].const_data_ptr(), signature.inputs[i].dtype, signature.inputs[i].shape});
+  const auto rename_output = [&](const std::string& node, std::string& port) {
+    port = renamed(part.find_model(node)->outputs, result.find_model(node)->outputs, port);
+  };
+  for (Wire& wire : result.pipeline.data_flow) {
+    rename_output(wire.source.node, wire.source.port);
+    for (PortRef& target : wire.targets) rename_input(target.node, target.port);
   }
-  std::vector<at::Tensor> found;
-  std::vector<TensorView> outputs;
-  for (const Port& port : signature.outputs) {
-    found.push_back(at::empty(port.shape, to_torch(port.dtype)));
-    outputs.push_back({found.back().data_ptr(), port.dtype, port.shape});
+  for (NodePorts& node : result.pipeline.inputs) {
+    for (std::string& port : node.ports) rename_input(node.node, port);
   }
-  engine.bind(inputs, outputs)->run().value();
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const at::Tensor original = expected[i].contiguous();
-    const bool fits =
-        found[i].scalar_type() == original.scalar_type() && found[i].sizes() == original.sizes();
-    const Port& port = signature.outputs[i];
-    require(fits && agree(outputs[i], {original.const_data_ptr(), port.dtype, port.shape}),
-            Code::kNotTranslated, "its output '" + port.name + "' differs");
+  for (NodePorts& node : result.pipeline.outputs) {
+    for (std::string& port : node.ports) rename_output(node.node, port);
   }
+  Model whole = signature;
+  const auto rename_whole = [&](std::vector<Port>& ports, const auto& rename_one) {
+    for (Port& port : ports) {
+      PortRef ref = *parse_port_ref(port.name);
+      rename_one(ref.node, ref.port);
+      port.name = to_string(ref);
+    }
+  };
+  rename_whole(whole.inputs, rename_input);
+  rename_whole(whole.outputs, rename_output);
+  return {std::move(result), std::move(whole)};
 }
 
 }  // namespace
 
-std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& program,
-                                  const EngineOptions& options) {
+std::unique_ptr<Engine> load_translation(const Model& signature, const ModelFile& file,
+                                         const EngineOptions& options) {
+  const std::optional<std::string> onnx = read_translation(signature, file);
+  if (!onnx) return nullptr;
+  const ModelFile translated{.path = {}, .bytes = std::as_bytes(std::span(*onnx))};
   try {
-    require(!program.self, Code::kNotTranslated, "it keeps attributes");
-    require(weights_of(*program.graph) <= kMaxWeights, Code::kNotTranslated, "it is too large");
-    const std::vector<at::Tensor> examples = make_examples(signature);
-    const trace::ScriptGraph script =
-        trace::read_script(*program.graph, examples, is_exact_in_onnx);
-    const std::string onnx = to_onnx(script.graph);
-    EngineOptions on_cpu = options;
-    on_cpu.provider = "cpu";
-    const ModelFile translated{.path = {}, .bytes = std::as_bytes(std::span(onnx))};
-    std::unique_ptr<Engine> engine = load_onnx_engine(neutral(signature), translated, on_cpu);
-    prove(*engine, signature, examples, script.outputs);
-    return engine;
-  } catch (const std::exception& error) {
-    log(LogLevel::kDebug,
-        "node '" + signature.name + "' runs in libtorch, as TorchScript: " + error.what());
+    return std::make_unique<TranslatedEngine>(
+        load_onnx_engine(with_translation_ports(signature), translated, on_cpu(options)));
+  } catch (const Error& error) {
+    log(LogLevel::kInfo, "node '" + signature.name +
+                             "' runs in libtorch, as TorchScript: its translation to ONNX cannot "
+                             "run here: " +
+                             error.what());
     return nullptr;
   }
+}
+
+std::unique_ptr<Engine> merge_translations(const Bundle& part, const std::vector<LoadedNode>& nodes,
+                                           const Model& signature, const EngineOptions& options) {
+  std::vector<std::string> models;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::optional<std::string> onnx = read_translation(part.models[i], nodes[i].file);
+    if (onnx) models.push_back(std::move(*onnx));
+  }
+  if (models.empty()) return nullptr;
+  require(models.size() == nodes.size(), Code::kNotMerged,
+          "some of the models are translated to ONNX and others are not");
+  std::vector<LoadedNode> translated;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const ModelFile file{.path = nodes[i].file.path, .bytes = std::as_bytes(std::span(models[i]))};
+    translated.push_back({file, nullptr});
+  }
+  const auto [renamed_part, renamed_signature] = rename_ports(part, signature);
+  return std::make_unique<TranslatedEngine>(
+      load_merged_onnx(renamed_part, translated, renamed_signature, on_cpu(options)));
 }
 
 }  // namespace leapp

@@ -1,23 +1,28 @@
 // TorchScript models that run in ONNX Runtime.
 //
 // In each tick libtorch looks up operators, computes sizes and allocates memory; ONNX Runtime does
-// this once, when it loads the model. Therefore a model on the CPU whose graph can be expressed in
-// ONNX is translated when it is loaded, and runs in a fraction of the time. The translation is used
-// if its results on an example equal those of the TorchScript model, up to the rounding of sums in
-// a different order. See docs/decisions/torchscript-runs-as-onnx.md.
+// this once, when it loads the model. Therefore a file may contain its translation to ONNX
+// (runtime/engines/translation.h), which runs in a fraction of the time. The translation was
+// compared with the TorchScript model when it was added to the file; nothing is translated here.
+// See docs/decisions/torchscript-runs-as-onnx.md.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "leapp/engine.h"
-#include "torch_engine/torch_program.h"
 
 namespace leapp {
 
-/// Returns the program, whose inputs and outputs are those of `signature`, as an engine of ONNX
-/// Runtime with ports named in0, in1, .. and out0, out1, .. Returns null, with the reason in the
-/// log, if that is not possible.
-std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& program,
-                                  const EngineOptions& options);
+/// Returns the translation in a TorchScript file as an engine of ONNX Runtime on the CPU. Returns
+/// null if the file has none, or, with a line in the log, if ONNX Runtime cannot run it. Throws
+/// Error(kBadModel) for a translation that no ONNX model may look like.
+std::unique_ptr<Engine> load_translation(const Model& signature, const ModelFile& file,
+                                         const EngineOptions& options);
+
+/// Returns the translations of several nodes as one engine, like a MergedEngineFactory. Returns
+/// null if none of the files has one. Throws Error(kNotMerged) if only some have one.
+std::unique_ptr<Engine> merge_translations(const Bundle& part, const std::vector<LoadedNode>& nodes,
+                                           const Model& signature, const EngineOptions& options);
 
 }  // namespace leapp

@@ -37,6 +37,24 @@ bool rearranges(const jit::Node& node, jit::Stack& stack) {
   return true;
 }
 
+// A model contains the devices on which it creates tensors; here it runs on the CPU.
+c10::IValue on_cpu(c10::IValue constant) {
+  return constant.isDevice() ? c10::IValue(at::Device(at::kCPU)) : constant;
+}
+
+// Appends the tensors of a result: one, or those of a tuple or a list.
+void take_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTuple()) {
+    for (const c10::IValue& each : value.toTuple()->elements()) take_tensors(each, tensors);
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& each : value.toTensorVector()) tensors.push_back(each);
+  } else {
+    require(value.isTensor() && value.toTensor().defined(), Code::kNotTranslated,
+            "an output is not a tensor");
+    tensors.push_back(value.toTensor());
+  }
+}
+
 class ScriptReader final : public Observer {
  public:
   explicit ScriptReader(const std::function<bool(const std::string&)>& keep) : keep_(keep) {}
@@ -75,7 +93,7 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
 void ScriptReader::run(const jit::Node& node) {
   require(node.blocks().empty(), Code::kNotTranslated, "the graph branches");
   if (node.kind() == c10::prim::Constant) {
-    values_[node.output()] = *jit::toIValue(node.output());
+    values_[node.output()] = on_cpu(*jit::toIValue(node.output()));
     return;
   }
   jit::Stack stack;
@@ -104,14 +122,9 @@ ScriptGraph ScriptReader::read(const jit::Graph& graph, const std::vector<at::Te
     for (const jit::Node* node : graph.nodes()) run(*node);
   }
   ScriptGraph result;
+  for (const jit::Value* output : graph.outputs()) take_tensors(values_.at(output), result.outputs);
   std::vector<ir::ValueId> outputs;
-  for (const jit::Value* output : graph.outputs()) {
-    const c10::IValue& value = values_.at(output);
-    require(value.isTensor() && value.toTensor().defined(), Code::kNotTranslated,
-            "an output is not a tensor");
-    result.outputs.push_back(value.toTensor());
-    outputs.push_back(builder_.value_of(value.toTensor()));
-  }
+  for (const at::Tensor& output : result.outputs) outputs.push_back(builder_.value_of(output));
   result.graph = std::move(builder_.graph());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     result.graph.add_output("out" + std::to_string(i), outputs[i]);

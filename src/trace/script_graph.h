@@ -22,7 +22,8 @@ struct ScriptGraph {
   std::vector<at::Tensor> outputs;  ///< its results for the example
 };
 
-/// Converts `graph`, which takes and returns only tensors, with one example per input. Operators
+/// Converts `graph`, which takes tensors and returns them, also in a tuple or a list, with one
+/// example per input. Devices that it names become the CPU. Operators
 /// that `keep` rejects are decomposed if they are PyTorch's composites. Throws Error(kExport) with
 /// the reason if that is impossible, or if the graph branches, writes, draws random numbers, or
 /// converts tensors to numbers. Also throws the errors of its operators.

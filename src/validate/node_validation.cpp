@@ -109,7 +109,12 @@ NodeOutcome NodeValidation::finish(std::string not_compared) {
             "passes was exported as a constant. Declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
-  return {node_, passed, error_, std::move(not_compared), difference_, std::move(samples_)};
+  return {.node = node_,
+          .passed = passed,
+          .error = error_,
+          .not_compared = std::move(not_compared),
+          .difference = difference_,
+          .samples = std::move(samples_)};
 }
 
 void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {

@@ -29,11 +29,16 @@ Json sample_json(const SampleOutcome& sample) {
 Json node_json(const NodeOutcome& outcome) {
   Json samples = Json::array();
   for (const SampleOutcome& sample : outcome.samples) samples.push_back(sample_json(sample));
-  return {{"node", outcome.node},
-          {"passed", outcome.passed},
-          {"error", text_or_null(outcome.error)},
-          {"not_compared", text_or_null(outcome.not_compared)},
-          {"samples", std::move(samples)}};
+  Json node = {{"node", outcome.node},
+               {"passed", outcome.passed},
+               {"error", text_or_null(outcome.error)},
+               {"not_compared", text_or_null(outcome.not_compared)},
+               {"samples", std::move(samples)}};
+  if (outcome.translation) {
+    node["translation"] = {{"kept", outcome.translation->left_out.empty()},
+                           {"left_out", text_or_null(outcome.translation->left_out)}};
+  }
+  return node;
 }
 
 }  // namespace

@@ -47,6 +47,21 @@ def test_a_layer_may_not_include_one_above_it(lint: ModuleType, tree: Path) -> N
     ]
 
 
+def test_the_plugin_of_a_robot_depends_on_the_core_alone(lint: ModuleType, tree: Path) -> None:
+    with (tree / "CMakeLists.txt").open("a") as file:
+        file.write("leapp_layer(leapp_yaml DIR core/yaml DEPENDS leapp_base)\n")
+        file.write("leapp_layer(leapp_engine_torch_core DIR torch_engine TORCH ")
+        file.write("DEPENDS leapp_yaml leapp_trace)\n")
+    findings = [
+        finding.reason
+        for finding in lint.check_parts(tree)
+        if finding.reason.startswith(lint.PLUGIN_LAYER)
+    ]
+    assert [reason.split(" depends on ")[1].split(",")[0] for reason in findings] == [
+        "leapp_base", "leapp_bundle", "leapp_trace",
+    ]  # fmt: skip
+
+
 def test_files_of_the_core_are_included_by_their_path_in_there(
     lint: ModuleType, tree: Path
 ) -> None:

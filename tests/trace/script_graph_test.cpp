@@ -70,6 +70,31 @@ TEST(ScriptGraph, TakesApartWhatIsNotKept) {
   EXPECT_THROW(read_script(*graph, {at::ones({2, 3}), at::ones({4, 3})}, none), Error);
 }
 
+TEST(ScriptGraph, TheTensorsOfATupleOrAListAreOutputs) {
+  for (const char* made : {"(Tensor, Tensor) = prim::TupleConstruct(%x, %y)",
+                           "Tensor[] = prim::ListConstruct(%x, %y)"}) {
+    const auto graph = parse(std::string("graph(%x : Tensor):\n"
+                                         "  %y : Tensor = aten::relu(%x)\n"
+                                         "  %both : ") +
+                             made + "\n  return (%both)");
+    const ScriptGraph read = read_script(*graph, {at::ones({2, 3})}, keep_all);
+    ASSERT_EQ(read.graph.outputs().size(), 2U);
+    EXPECT_EQ(read.graph.outputs()[1].name, "out1");
+  }
+}
+
+TEST(ScriptGraph, DevicesBecomeTheCpu) {
+  const auto graph = parse(R"(
+    graph(%x : Tensor):
+      %gpu : Device = prim::Constant[value="cuda:0"]()
+      %no : bool = prim::Constant[value=0]()
+      %six : int = prim::Constant[value=6]()
+      %none : NoneType = prim::Constant()
+      %y : Tensor = aten::to(%x, %gpu, %six, %no, %no, %none)
+      return (%y))");
+  EXPECT_EQ(read_script(*graph, {at::ones({2, 3})}, keep_all).graph.outputs().size(), 1U);
+}
+
 TEST(ScriptGraph, RefusesWhatOneRunDoesNotTell) {
   EXPECT_THAT(refusal(R"(
     graph(%x : Tensor):

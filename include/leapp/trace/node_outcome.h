@@ -1,6 +1,7 @@
 // Result of the validation of one exported node.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct SampleOutcome {
   std::vector<OutputOutcome> outputs = {};  ///< empty if the values were not compared
 };
 
+/// The ONNX translation of a TorchScript model, which a robot runs instead of it.
+struct TranslationOutcome {
+  std::string left_out = {};  ///< why the file contains none; empty if it contains one
+};
+
 struct NodeOutcome {
   std::string node;
   bool passed = true;             ///< no difference was found; see not_compared
@@ -28,6 +34,7 @@ struct NodeOutcome {
   std::string not_compared = {};  ///< why the values were not compared; empty if they were
   std::string difference = {};    ///< the first difference: "'y' differs in pass 3"
   std::vector<SampleOutcome> samples = {};
+  std::optional<TranslationOutcome> translation = {};  ///< of a TorchScript model
 };
 
 }  // namespace leapp

@@ -141,9 +141,9 @@ class InferenceManager(_runtime.Manager):
         provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
             provider of ONNX Runtime. Empty means the best available one for ONNX models, and the
             CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
-        translate: Let TorchScript models on the CPU run in ONNX Runtime, which takes a fraction
-            of the time; results are the same up to rounding. Models that cannot be translated
-            run in libtorch either way.
+        translate: Run the ONNX translation that a TorchScript file of ``compile_graph()``
+            contains, in ONNX Runtime on the CPU, which takes a fraction of the time. Files
+            without one run in libtorch either way.
         nodes: Different values of threads, affinity, spinning, provider and translate for single
             nodes.
         merge: Run consecutive nodes of one backend as one, if the results agree.

@@ -103,7 +103,6 @@ void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeO
       loaded.engines.push_back(std::move(single[i]));
     }
   }
-  for (const std::unique_ptr<Engine>& engine : loaded.engines) engine->settle();
   loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
 }
 

@@ -16,7 +16,9 @@ LEAPP_EXPORT onnx::Model read_merged_onnx(const Bundle& part, const std::vector<
                                           const Model& signature);
 
 /// Returns the MergedEngineFactory of the backend "onnx".
-std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
-                                         const Model& signature, const EngineOptions& options);
+LEAPP_EXPORT std::unique_ptr<Engine> load_merged_onnx(const Bundle& part,
+                                                      const std::vector<LoadedNode>& nodes,
+                                                      const Model& signature,
+                                                      const EngineOptions& options);
 
 }  // namespace leapp

@@ -142,8 +142,12 @@ class AllocationTest : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, AllocationTest, ::testing::Values(".onnx", ".pt"),
-                         [](const auto& test) { return std::string(test.param).substr(1); });
+INSTANTIATE_TEST_SUITE_P(Engines, AllocationTest,
+                         ::testing::Values(".onnx", ".pt", "_translated.pt"), [](const auto& test) {
+                           const std::string name(test.param);
+                           return name.substr(
+                               1, name.rfind('.') == 0 ? name.npos : name.rfind('.') - 1);
+                         });
 
 // Returns a bundle preprocessing/x -> policy/y with a feedback state of the policy. The names are
 // too long for the string's internal buffer.

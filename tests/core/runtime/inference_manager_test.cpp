@@ -146,8 +146,8 @@ TEST_F(InferenceManagerTest, OutputsAreTheCallersToKeep) {
 
 #ifdef LEAPP_TEST_LIBRARIES
 TEST_F(InferenceManagerTest, TorchScriptReadsTheTickBeforeOfANodeThatHasRunAlready) {
-  test.node("pre", "affine.pt", {port("x")}, {port("y")})
-      .node("policy", "recurrent.pt", {port("x"), port("h")}, {port("y"), port("h")})
+  test.node("pre", "affine_translated.pt", {port("x")}, {port("y")})
+      .node("policy", "recurrent_translated.pt", {port("x"), port("h")}, {port("y"), port("h")})
       .feedback("pre/y", "policy/x")
       .feedback("policy/h", "policy/h")
       .input("pre/x")

@@ -173,9 +173,10 @@ TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
 
 #ifdef LEAPP_TEST_LIBRARIES
 TEST_F(MergeTest, TorchScriptNodesMergeToo) {
-  test.node("pre", "affine.pt", {port("x")}, {port("y")})
-      .node("policy", "recurrent.pt", {port("x"), port("h")}, {port("y"), port("h")})
-      .node("post", "returns_list.pt", {port("x")}, {port("twice"), port("square", {2, 2})})
+  test.node("pre", "affine_translated.pt", {port("x")}, {port("y")})
+      .node("policy", "recurrent_translated.pt", {port("x"), port("h")}, {port("y"), port("h")})
+      .node("post", "returns_list_translated.pt", {port("x")},
+            {port("twice"), port("square", {2, 2})})
       .wire("pre/y", "policy/x")
       .wire("policy/y", "post/x")
       .feedback("policy/h", "policy/h")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import onnx
 import torch
@@ -28,18 +29,24 @@ def constant(name: str, *numbers: float) -> onnx.TensorProto:
     return helper.make_tensor(name, FLOAT, [] if len(numbers) == 1 else [len(numbers)], numbers)
 
 
-def save(
+def make(
     name: str,
     nodes: list[onnx.NodeProto],
     inputs: list[onnx.ValueInfoProto],
     outputs: list[onnx.ValueInfoProto],
     constants: list[onnx.TensorProto] = [],  # noqa: B006
     opset: int = OPSET,
-) -> None:
-    """Write {name}.onnx."""
+) -> onnx.ModelProto:
+    """Return one model."""
     graph = helper.make_graph(nodes, name, inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     model.producer_name = ""
+    return model
+
+
+def save(name: str, *parts: Any, opset: int = OPSET) -> None:
+    """Write {name}.onnx."""
+    model = make(name, *parts, opset=opset)
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, HERE / f"{name}.onnx")
 
@@ -175,6 +182,52 @@ def torch_models() -> None:
         strip_debug_files(path)
 
 
+def translated_models() -> None:
+    """Write the TorchScript files with a translation to ONNX."""
+    node = helper.make_node
+    x, y = value("in0", [1, 4]), value("out0", [1, 4])
+    factor = TensorProto(name="factor", data_type=FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, entry in {"location": "data/0", "offset": "0", "length": "4"}.items():
+        factor.external_data.add(key=key, value=entry)  # the weight of the TorchScript model
+    affine = [node("Mul", ["in0", "factor"], ["d"]), node("Add", ["d", "one"], ["out0"])]
+    recurrent = [node("Add", ["in0", "in1"], ["out0"]), node("Mul", ["out0", "half"], ["out1"])]
+    twice = [
+        node("Mul", ["in0", "two"], ["out0"]),
+        node("Reshape", ["in0", "square"], ["r"]),
+        node("Transpose", ["r"], ["out1"], perm=[1, 0]),
+    ]
+    square = helper.make_tensor("square", TensorProto.INT64, [2], [2, 2])
+    for name, module, model in (
+        ("affine", Affine(), make("affine", affine, [x], [y], [factor, constant("one", 1.0)])),
+        (
+            "recurrent",
+            Recurrent(),
+            make(
+                "recurrent",
+                recurrent,
+                [x, value("in1", [1, 4])],
+                [y, value("out1", [1, 4])],
+                [constant("half", 0.5)],
+            ),
+        ),
+        (
+            "returns_list",
+            ReturnsList(),
+            make(
+                "returns_list",
+                twice,
+                [x],
+                [y, value("out1", [2, 2])],
+                [constant("two", 2.0), square],
+            ),
+        ),
+    ):
+        path = HERE / f"{name}_translated.pt"
+        extra = {"leapp_translation.onnx": model.SerializeToString()}
+        torch.jit.script(module.eval()).save(str(path), _extra_files=extra)
+        strip_debug_files(path)
+
+
 def strip_debug_files(path: Path) -> None:
     """Remove the path of the source on this machine."""
     with zipfile.ZipFile(path) as archive:
@@ -191,3 +244,4 @@ def strip_debug_files(path: Path) -> None:
 if __name__ == "__main__":
     onnx_models()
     torch_models()
+    translated_models()
