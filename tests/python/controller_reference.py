@@ -214,10 +214,10 @@ class Reference:
         self.began = 0  # the tick in which the policy began
         self.handed_over = False  # it began after another one
         self.clock = 0
-        self.time = 0
+        self.waited = 0  # since the worker was asked
         self.stopped = self.distrust = False
         self.has_result = False
-        self.asked_in = self.asked_at = 0
+        self.asked_in = 0
         self.was_late = False
         self.result_tick = 0
         self.blend_began = 0
@@ -231,7 +231,7 @@ class Reference:
     def advance(self, clock: int, given: list[dict[str, Any] | None]) -> None:
         passed = 0 if self.tick == 0 else min(max(clock - self.clock, 0), FOREVER)  # R2
         self.clock = clock
-        self.time = min(self.time + passed, FOREVER)
+        self.waited = min(self.waited + passed, FOREVER)
         for sensor, values in zip(self.sensors, given, strict=True):  # R3
             if values is None:
                 sensor.age = min(sensor.age + passed, FOREVER)
@@ -364,11 +364,10 @@ class Reference:
         return None, True
 
     def judge_late(self) -> None:
-        waited = self.time - self.asked_at
         if self.options.deadline is not None:
-            late = waited >= self.options.deadline
+            late = self.waited >= self.options.deadline
         else:
-            late = waited >= self.period or self.is_due
+            late = self.waited >= self.period or self.is_due
         if late and not self.was_late:
             self.was_late = self.distrust = True
             self.counts["late"] += 1
@@ -481,7 +480,8 @@ class Reference:
         if not self.stopped and not self.distrust:
             if not self.has_result:
                 for output in self.outputs:
-                    if self.handed_over and output.sent is not None:
+                    if self.handed_over and output.sent is not None:  # S9
+                        self.send(output, output.sent)
                         continue
                     pose = [self.position(source) for source in output.port.measured]
                     known = [value for value in pose if value is not None]
@@ -523,7 +523,7 @@ class Reference:
         state = self.decide()
         if inputs is not None and self.options.worker and not self.stopped:
             self.worker = (given["takes"], given["result"])
-            self.asked_in, self.asked_at, self.was_late = self.tick, self.time, False
+            self.asked_in, self.waited, self.was_late = self.tick, 0, False
         self.tick += 1
         return {
             "inputs": inputs,

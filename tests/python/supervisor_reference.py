@@ -99,7 +99,7 @@ class SupervisorReference:
                 ):
                     self.sent[actuator, element] = value / factor
         if before is not after:
-            after.tick, after.time, after.clock = before.tick, before.time, before.clock
+            after.tick, after.clock = before.tick, before.clock
             for output in after.outputs:
                 elements = output.port.elements
                 values = [self.sent.get((a, e), math.nan) * factor for a, e, factor in elements]
@@ -153,7 +153,7 @@ class SupervisorReference:
             if self.is_ready(rule.target):
                 self.note("switched", rule.target, r)
                 self.begin(rule.target)
-                return set()
+                break
             refused.add(r)
             if r not in self.refused_before:  # S11
                 self.note("refused", rule.target, r)

@@ -68,7 +68,7 @@ void advance_time(TickState& state, std::span<const SensorValues> sensors,
   const bool first = state.tick == 0;
   const nanoseconds step = first ? nanoseconds(0) : steps_forward(state.clock, clock);
   state.clock = clock;
-  state.time = saturating_add(state.time, step);
+  state.waited = saturating_add(state.waited, step);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     SensorState& sensor = state.sensors[i];
     sensor.age = sensors[i].fresh ? sensors[i].age : saturating_add(sensor.age, step);

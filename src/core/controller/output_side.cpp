@@ -183,7 +183,12 @@ void send_measured(const TickPlan& plan, TickState& state, std::span<const Senso
   for (std::size_t o = 0; o < state.outputs.size(); ++o) {
     const OutputPlan& port = plan.outputs[o];
     OutputState& output = state.outputs[o];
-    if (port.role != Role::kPosition || (state.handed_over && output.has_sent)) continue;
+    if (state.handed_over && output.has_sent) {
+      std::copy(output.sent.begin(), output.sent.end(), output.next.begin());
+      send(port, output, actuators);
+      continue;
+    }
+    if (port.role != Role::kPosition) continue;
     for (std::size_t i = 0; i < output.next.size(); ++i) {
       output.next[i] = measured_position(port.targets[i], state, sensors);
     }

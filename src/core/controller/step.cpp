@@ -13,16 +13,15 @@ bool is_due(const TickPlan& plan, const TickState& state) noexcept {
 void begin_request(TickState& state) noexcept {
   if (!state.asked) return;
   state.requested = state.tick;
-  state.requested_at = state.time;
+  state.waited = std::chrono::nanoseconds(0);
   state.late = false;
 }
 
 /// Returns whether a worker's result is late: after the deadline or, without one, after a period or
 /// when the policy is due again.
 bool is_late(const TickPlan& plan, const TickState& state) noexcept {
-  const std::chrono::nanoseconds waited = state.time - state.requested_at;
-  if (plan.deadline) return waited >= *plan.deadline;
-  return waited >= plan.period || is_due(plan, state);
+  if (plan.deadline) return state.waited >= *plan.deadline;
+  return state.waited >= plan.period || is_due(plan, state);
 }
 
 /// Processes the policy's answer: R10, R11. Returns true if the result must be discarded.

@@ -94,7 +94,6 @@ void hand_over(const SupervisorPlan& plan, SupervisorState& state, std::size_t p
     const TickState& from = state.policies[state.active];
     save_sent(plan, state);
     to.tick = from.tick;
-    to.time = from.time;
     to.clock = from.clock;
     std::copy(from.sensors.begin(), from.sensors.end(), to.sensors.begin());
     for (std::size_t o = 0; o < to.outputs.size(); ++o) {
@@ -151,6 +150,8 @@ bool follow_rules(const SupervisorPlan& plan, SupervisorState& state,
     if (is_ready(plan, state, inputs, *rule.to)) {
       add(state, SwitchEvent::kSwitched, *rule.to, r);
       hand_over(plan, state, *rule.to);
+      std::fill(state.refused.begin() + static_cast<std::ptrdiff_t>(r), state.refused.end(),
+                std::uint8_t{0});
       return true;
     }
     if (state.refused[r] == 0) add(state, SwitchEvent::kRefused, *rule.to, r);
@@ -181,12 +182,9 @@ bool supervise(const SupervisorPlan& plan, SupervisorState& state, const Supervi
                std::chrono::nanoseconds clock) noexcept {
   advance_time(state.policies[state.active], inputs.sensors, clock);
   judge_emergency(plan, state, inputs);
-  bool begins = follow_request(plan, state, inputs);
+  const bool begins = follow_request(plan, state, inputs);
   const bool stopped = state.policies[state.active].state == ControllerState::kStopped;
-  if (!begins && !stopped) {
-    begins = follow_rules(plan, state, inputs);
-    if (!begins) return false;
-  }
+  if (!begins && !stopped) return follow_rules(plan, state, inputs);
   std::fill(state.refused.begin(), state.refused.end(), std::uint8_t{0});
   return begins;
 }

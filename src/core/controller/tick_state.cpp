@@ -35,7 +35,7 @@ TickState::TickState(const TickPlan& plan)
 
 void TickState::restart() {
   tick = 0;
-  time = clock = std::chrono::nanoseconds(0);
+  clock = std::chrono::nanoseconds(0);
   std::fill(sensors.begin(), sensors.end(), SensorState{});
   for (OutputState& output : outputs) output.has_sent = output.from_other = false;
   log.clear();
@@ -48,7 +48,7 @@ void TickState::begin_policy() noexcept {
   state = ControllerState::kWaiting;
   bad = asked = unusable = has_targets = late = false;
   requested = played = blend_from = 0;
-  requested_at = std::chrono::nanoseconds(0);
+  waited = std::chrono::nanoseconds(0);
   for (InputState& input : inputs) {
     std::fill(input.previous.begin(), input.previous.end(), kNone);
     input.history.clear();

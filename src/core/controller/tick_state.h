@@ -62,7 +62,6 @@ struct TickState {
   std::uint64_t tick = 0;   ///< ticks of the loop since restart()
   std::uint64_t began = 0;  ///< tick in which the policy started
   ControllerState state = ControllerState::kWaiting;
-  std::chrono::nanoseconds time{0};   ///< sum of the clock's forward steps
   std::chrono::nanoseconds clock{0};  ///< clock reading of the last tick
 
   bool handed_over =
@@ -71,11 +70,11 @@ struct TickState {
   bool asked = false;  ///< the policy must run on the inputs of this tick
   bool unusable = false;  ///< the policy was due in this tick, but its inputs are unusable
   bool has_targets = false;
-  std::uint64_t requested = 0;               ///< tick of the request in progress
-  std::chrono::nanoseconds requested_at{0};  ///< its time
-  bool late = false;                         ///< that request was counted as late
-  std::uint64_t played = 0;                  ///< tick of the request whose result is being played
-  std::uint64_t blend_from = 0;              ///< tick in which blending in started
+  std::uint64_t requested = 0;         ///< tick of the request in progress
+  std::chrono::nanoseconds waited{0};  ///< time since then
+  bool late = false;                   ///< that request was counted as late
+  std::uint64_t played = 0;            ///< tick of the request whose result is being played
+  std::uint64_t blend_from = 0;        ///< tick in which blending in started
 
   std::vector<SensorState> sensors;
   std::vector<InputState> inputs;

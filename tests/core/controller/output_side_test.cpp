@@ -146,6 +146,17 @@ TEST_F(OutputSideTest, HoldKeepsEvenAPoseBeyondTheLimits) {
   EXPECT_EQ(bench.sent(), 10);
 }
 
+TEST_F(OutputSideTest, APolicyThatWaitsAfterASwitchHolds) {
+  use_worker();
+  build({});
+  bench.state->handed_over = true;
+  bench.state->outputs[0].has_sent = true;
+  bench.state->outputs[0].sent = {3};
+  bench.measure(1);
+  EXPECT_EQ(bench.tick_without_result(), State::kWaiting);
+  EXPECT_EQ(bench.sent(), 3);
+}
+
 TEST_F(OutputSideTest, APoseThatIsHalfKnownIsNotSent) {
   use_worker();
   bench.bench.robot.joints = {"hip", "knee"};

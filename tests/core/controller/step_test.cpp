@@ -281,6 +281,25 @@ TEST_F(StepTest, ADeadlineOfItsOwn) {
   EXPECT_EQ(bench.count(Cause::kLate), 1U);
 }
 
+TEST_F(StepTest, AWorkerIsLateAlsoAfterAClockThatJumpedByCenturies) {
+  use_worker(15ms);
+  bench.build();
+  bench.measure(1);
+  bench.tick_without_result();
+  for (int jump = 0; jump < 2; ++jump) {
+    bench.clock = std::chrono::nanoseconds::min();
+    bench.tick_without_result();
+    bench.clock = std::chrono::nanoseconds::max() - 1h;
+    bench.tick_without_result();
+  }
+  bench.tick_without_result();
+  bench.tick_without_result();  // asks
+  bench.tick_while_busy();
+  EXPECT_EQ(bench.count(Cause::kLate), 0U);
+  EXPECT_EQ(bench.tick_while_busy(), State::kFallback);
+  EXPECT_EQ(bench.count(Cause::kLate), 1U);
+}
+
 TEST_F(StepTest, AStoppedWorkerIsNotAskedAgain) {
   use_worker();
   add_contract(bench.bench.outputs[0].semantics,
