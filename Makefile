@@ -76,7 +76,6 @@ bench: build  ## measure; compare with NVIDIA's leapp if it is installed
 coverage: setup  ## show which branches of the core its tests cover
 	@tools/apt_packages.sh coverage
 	@cmake --preset coverage >/dev/null
-	@cmake --build build/coverage -j $(JOBS)
 	@$(RUN) $(BIN)/python tools/coverage.py build/coverage
 
 opinfo: build  ## export PyTorch's whole operator database (BACKEND=jit, onnx or cpp)

@@ -66,11 +66,12 @@ class Branch(NamedTuple):
 
 
 def run_tests(build: Path) -> tuple[list[Path], Path]:
-    """Run the tests of the core; return their programs and the merged counts."""
+    """Build and run the tests of the core; return their programs and the merged counts."""
     counts = build / "coverage"
     counts.mkdir(exist_ok=True)
     programs = [build / "bin" / f"{name}_tests" for name in TESTS]
-    programs = [program for program in programs if program.exists()]
+    targets = [program.name for program in programs]
+    subprocess.run(["cmake", "--build", build, "--target", *targets], check=True)
     raw: list[Path] = []
     for program in programs:
         file = counts / f"{program.name}.profraw"
@@ -164,7 +165,6 @@ def main() -> int:
     build = arguments.build.resolve()
     if arguments.no_run:
         programs = [build / "bin" / f"{name}_tests" for name in TESTS]
-        programs = [program for program in programs if program.exists()]
         merged = build / "coverage" / "merged.profdata"
     else:
         programs, merged = run_tests(build)

@@ -8,43 +8,28 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <random>
 #include <string>
 
-#include "../core/controller/support.h"
+#include "../core/controller/supervisor_bench.h"
 #include "base/temporary_folder.h"
 #include "bundle/golden_traces.h"
 #include "bundle/safetensors.h"
+#include "bundle/staging.h"
 #include "faults.h"
 #include "leapp/c.h"
 #include "leapp/log.h"
 #include "leapp/tools/replay.h"
+#include "residue.h"
 
 namespace leapp {
 namespace {
 
+using test::Residue;
 using testing::PolicyBench;
-
-std::size_t entries_of(const char* folder) {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
-  return count;
-}
-
-// Resources that one run left in the process.
-struct Residue {
-  std::size_t files = 0;
-  std::size_t threads = 0;
-  long blocks = 0;
-
-  static Residue now() {
-    const std::size_t files = entries_of("/proc/self/fd");
-    const std::size_t threads = entries_of("/proc/self/task");
-    return {files, threads, test::live_blocks()};
-  }
-  bool operator==(const Residue&) const = default;
-};
+using testing::SupervisorBench;
 
 // One use of the runtime, from loading to the end. Returns the computed values.
 using Scenario = std::function<std::string()>;
@@ -158,7 +143,8 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
 INSTANTIATE_TEST_SUITE_P(Faults, SweepTest,
                          ::testing::Values(test::Fault::kAllocation, test::Fault::kOpen,
                                            test::Fault::kRead, test::Fault::kWrite,
-                                           test::Fault::kMap, test::Fault::kThread),
+                                           test::Fault::kMap, test::Fault::kSync,
+                                           test::Fault::kRename, test::Fault::kThread),
                          [](const auto& each) {
                            return test::kFaultNames[static_cast<std::size_t>(each.param)];
                          });
@@ -212,6 +198,55 @@ TEST_P(SweepTest, AControllerRunsAndRecords) {
       }
     }
     return values;
+  });
+}
+
+TEST_P(SweepTest, ASupervisorSwitchesAndRecords) {
+  SupervisorBench bench;
+  bench.options.recording = bench.policies[0].folder() / "run.mcap";
+  const Supervision supervision = bench.write();
+  const ControllerOptions options = bench.controller_options();
+  sweep([&] {
+    bench.now = std::chrono::nanoseconds(0);
+    Supervisor supervisor(supervision, bench.robot, options);
+    supervisor.start();
+    std::string values;
+    for (int tick = 0; tick < 4; ++tick) {
+      if (tick == 2) supervisor.request(1).value();
+      bench.tick(supervisor);
+      values += std::to_string(supervisor.actuator_values(0)[0]) + " ";
+    }
+    return values + std::to_string(supervisor.switches().size());
+  });
+}
+
+TEST_P(SweepTest, AnExportReplacesTheFormerOneOrLeavesIt) {
+  // An iterator over a directory of libstdc++ ends the process if it finds no memory.
+  if (GetParam() == test::Fault::kAllocation) GTEST_SKIP();
+  const TemporaryFolder folder;
+  const std::filesystem::path target = folder.path() / "w";
+  const auto content = [&] {
+    std::ifstream file(target / "w.yaml");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto replace = [&](const std::string& with) {
+    StagedDirectory staged(target);
+    write_bytes(staged.path() / "w.yaml", with);
+    staged.commit();
+  };
+  replace("former");
+  int exports = 0;
+  sweep([&] {
+    const std::string former = content();
+    const std::string next = "export " + std::to_string(++exports);
+    try {
+      replace(next);
+    } catch (...) {
+      const std::string left = content();
+      if (left != former && left != next) return "a part: " + left;
+      throw;
+    }
+    return std::string(content() == next ? "replaced" : "not replaced");
   });
 }
 

@@ -86,15 +86,16 @@ std::filesystem::path verified_library(const NativeRecord& record,
           library.string() + " is not the library that " + file.string() +
               " describes: its checksum is " + found + ", not " + record.sha256 +
               "; run 'leapp build' again");
-  if (const auto known = opened.find(found); known != opened.end()) return known->second;
-  const std::filesystem::path path = copy.path();
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+  const auto [known, is_new] = opened.try_emplace(found, copy.path());
+  if (!is_new) return known->second;
+  if (dlopen(known->second.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    opened.erase(known);
     throw Error(Code::kStaleBuild, library.string() + ", built for " + record.target +
                                        ", cannot be loaded on this machine (" + dlerror() +
                                        "); run 'leapp build' here");
   }
   copy.keep();
-  return opened.emplace(found, path).first->second;
+  return known->second;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/input_file.h"
-#include "bundle/json_tree.h"
+#include "bundle/yaml_tree.h"
 
 namespace leapp {
 namespace {
@@ -12,6 +12,46 @@ namespace {
 std::string short_sum(const std::string& checksum) {
   return checksum.empty() ? "none" : checksum.substr(0, 12) + "..";
 }
+
+// Reads the record as YAML, of which JSON is a part: that reader bounds what it reads and survives
+// a lack of memory.
+class RecordFile {
+ public:
+  explicit RecordFile(const std::filesystem::path& file) : name_(file.string()) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+    const std::string text = read_file(file, kMostBytes);
+    try {
+      root_ = parse_yaml(text, name_);
+    } catch (const Error& error) {
+      fail(error.text());
+    }
+  }
+
+  const YamlNode& root() const noexcept { return root_; }
+
+  const YamlNode& child(const YamlNode& of, std::string_view key, YamlNode::Kind kind) const {
+    const YamlNode* const found = of.find(key);
+    if (found == nullptr || found->kind != kind)
+      fail("there is no valid '" + std::string(key) + "'");
+    return *found;
+  }
+  std::string text(const YamlNode& of, std::string_view key) const {
+    return text(child(of, key, YamlNode::Kind::kScalar));
+  }
+  std::string text(const YamlNode& node) const {
+    if (!node.quoted) fail(describe(node) + " is not a string");
+    return node.text;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(Code::kStaleBuild,
+                name_ + " is not the record of a build (" + why + "); run 'leapp build' again");
+  }
+
+  std::string name_;
+  YamlNode root_;
+};
 
 }  // namespace
 
@@ -25,25 +65,20 @@ NativeRecord read_native_record(const std::filesystem::path& file) {
           file.string() +
               " is missing: the C++ nodes of this bundle are not compiled. Run 'leapp build' with "
               "its YAML");
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-  const std::string text = read_file(file, kMostBytes);
-  try {
-    const nlohmann::ordered_json json = parse_json(text);
-    NativeRecord record;
-    record.library = json.at("library").get<std::string>();
-    record.sha256 = json.at("sha256").get<std::string>();
-    record.compiler = json.at("compiler").get<std::string>();
-    record.target = json.at("target").get<std::string>();
-    record.flags = json.at("flags").get<std::vector<std::string>>();
-    for (const auto& [node, sums] : json.at("nodes").items()) {
-      record.nodes[node] = {sums.at("source").get<std::string>(),
-                            sums.at("weights").get<std::string>()};
-    }
-    return record;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(Code::kStaleBuild, file.string() + " is not the record of a build (" +
-                                       error.what() + "); run 'leapp build' again");
+  using Kind = YamlNode::Kind;
+  const RecordFile from(file);
+  NativeRecord record;
+  record.library = from.text(from.root(), "library");
+  record.sha256 = from.text(from.root(), "sha256");
+  record.compiler = from.text(from.root(), "compiler");
+  record.target = from.text(from.root(), "target");
+  for (const YamlNode& flag : from.child(from.root(), "flags", Kind::kSequence).items) {
+    record.flags.push_back(from.text(flag));
   }
+  for (const auto& [node, sums] : from.child(from.root(), "nodes", Kind::kMapping).entries) {
+    record.nodes[node.text] = {from.text(sums, "source"), from.text(sums, "weights")};
+  }
+  return record;
 }
 
 std::string to_json(const NativeRecord& record) {

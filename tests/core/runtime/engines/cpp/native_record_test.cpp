@@ -50,6 +50,15 @@ TEST(NativeRecord, ComesBackAsItWasWritten) {
   EXPECT_EQ(read.nodes, record.nodes);
 }
 
+TEST(NativeRecord, AnyTextComesBackAsItWasWritten) {
+  NativeRecord record = record_of(cpp_model("11", "22"));
+  record.flags = {"-DX=\"a\\b\"", "yes", "1e5", "", "\x01\t", "# \xe2\x82\xac: {}", "~"};
+  record.nodes["knoten: [1]"] = {"", "null"};
+  const NativeRecord read = read_native_record(written(to_json(record)));
+  EXPECT_EQ(read.flags, record.flags);
+  EXPECT_EQ(read.nodes, record.nodes);
+}
+
 TEST(NativeRecord, IsOfTheBundleAsItIsNow) {
   const Model model = cpp_model("11", "22");
   EXPECT_NO_THROW(check_native_record(record_of(model), "w.native.json", model));
@@ -62,7 +71,12 @@ TEST(NativeRecord, IsOfTheBundleAsItIsNow) {
 }
 
 TEST(NativeRecord, AFileThatIsNoRecordIsStale) {
-  for (const char* text : {"", "[]", "{\"library\": 1}", "{\"library\": \"a\"}"}) {
+  const std::string whole = to_json(record_of(cpp_model("11", "22")));
+  const std::string number = std::string(whole).replace(whole.find("\"11\""), 4, "11");
+  const std::string cut = whole.substr(0, whole.size() / 2);
+  const std::string deep = "{\"library\": " + std::string(100'000, '[') + "}";
+  for (const std::string& text : {std::string(), std::string("[]"), std::string("{\"library\": 1}"),
+                                  std::string("{\"library\": \"a\"}"), number, cut, deep}) {
     try {
       read_native_record(written(text));
       FAIL() << text;
