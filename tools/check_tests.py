@@ -16,7 +16,7 @@ BRANCHES = (
 )  # fmt: skip
 #: Modules that the tests of another one cover.
 TESTED_WITH = {
-    "_held": "test_owned_arrays",
+    "_members": "test_owned_arrays",
     "_program": "test_owned_arrays",
     "_snapshot": "test_owned_arrays",
 }

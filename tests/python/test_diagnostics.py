@@ -59,7 +59,7 @@ def _said(program: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     return "\n".join([code, console.out, console.err, *logs])
 
 
-def _names(said: str, code: str) -> bool:
+def _contains(said: str, code: str) -> bool:
     return f"[{code}]" in said
 
 
@@ -68,7 +68,7 @@ def test_the_program_leads_to_its_code(
     code: str, program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     said = _said(program, tmp_path, capfd)
-    assert _names(said, code), said
+    assert _contains(said, code), said
 
 
 @pytest.mark.parametrize(("code", "program"), _CURES)
@@ -77,7 +77,7 @@ def test_the_cure_leads_to_no_error_and_not_to_its_code(
 ) -> None:
     said = _said(program, tmp_path, capfd)
     assert not said.partition("\n")[0], said
-    assert not _names(said, code), said
+    assert not _contains(said, code), said
 
 
 def test_codes_without_a_program_are_those_that_the_page_gives_a_reason_for() -> None:

@@ -299,11 +299,11 @@ def test_a_section_without_a_code_is_found(lint: ModuleType, coded: Path) -> Non
 
 def test_python_modules_with_logic_need_a_test_of_their_name(lint: ModuleType, tree: Path) -> None:
     write(tree, "python/src/leapp/_walk.py", "def f(x):\n    return [y for y in x]\n")
-    write(tree, "python/src/leapp/_held.py", "def f(x):\n    return 1 if x else 2\n")
+    write(tree, "python/src/leapp/_loop.py", "def f(x):\n    return 1 if x else 2\n")
     write(tree, "python/src/leapp/enums.py", "NAMES = ('a', 'b')\n")
     write(tree, "tests/python/test_api_walk.py", "")
     assert [str(finding) for finding in lint.check_tests_mirror(tree)] == [
-        "python/src/leapp/_held.py:1: has no test of its name, tests/python/test_held.py"
+        "python/src/leapp/_loop.py:1: has no test of its name, tests/python/test_loop.py"
     ]
 
 

@@ -14,7 +14,7 @@ import torch
 from torch.utils import _pytree
 
 from . import _trace
-from ._replacing import Patch, replaced
+from ._function_patches import Patch, replaced
 from ._tensor import unobserved
 from .errors import LeappError
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from . import _branches, _numpy, _owned_arrays, _tensor, _trace
-from ._replacing import replaced, wrapped
+from ._function_patches import replaced, wrapped
 from .patching import FunctionPatch
 
 #: Restores everything.

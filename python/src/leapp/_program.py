@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from . import _trace
-from ._held import FUNCTIONS, LISTS, STANDING, attributes_of, behind, cells_of
+from ._members import FUNCTIONS, LISTS, STANDING, attributes_of, cells_of, wrapped_objects
 from ._numpy import Number
 from ._snapshot import PASSIVE, Copy, Holder, Place, copy_of, items_in
 
@@ -100,7 +100,7 @@ class Program:
             self._meet(item, f"{name}.{inner}")
 
     def _visit_behind(self, value: Any, name: str) -> None:
-        for item in behind(value):
+        for item in wrapped_objects(value):
             self._meet(item, name)
 
     def _visit_object(self, value: Any, name: str) -> None:

@@ -25,8 +25,8 @@ class _Call:
 
     def __init__(self, stage: Any, bound: inspect.BoundArguments, flat: Flat) -> None:
         self._stage, self._signature = stage, bound.signature
-        self._names = stage.names_in(bound)
-        owners = [name for name in bound.arguments if name not in self._names]
+        self._input_names = stage.names_in(bound)
+        owners = [name for name in bound.arguments if name not in self._input_names]
         #: The instance or class, which the program may release.
         self._owner = {name: _reference(bound.arguments[name]) for name in owners}
         self._ports = [(name, is_ndarray(given)) for name, given, _ in flat.entries]
@@ -37,7 +37,7 @@ class _Call:
         """Call the function with these inputs, by the names of their ports."""
         given = [inputs[name].numpy() if array else inputs[name] for name, array in self._ports]
         arguments = {name: owner() for name, owner in self._owner.items()}
-        arguments |= zip(self._names, self._flat.restore(given), strict=True)
+        arguments |= zip(self._input_names, self._flat.restore(given), strict=True)
         bound = inspect.BoundArguments(self._signature, arguments)
         result = self._stage.function(*bound.args, **bound.kwargs)
         outputs = self._stage.outputs_of(result)

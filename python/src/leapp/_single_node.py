@@ -48,7 +48,7 @@ class SingleNode:
             after = Flat((name, value, None) for name, value in self._states.items())
             _tracing.hand_over("update_state", stage.node, after)
         taken = {*self._states, *bound.arguments}
-        named = zip(self._names(result, len(outputs), taken), outputs, strict=True)
+        named = zip(self._output_names(result, len(outputs), taken), outputs, strict=True)
         stage.close(Flat((name, value, None) for name, value in named))
 
     def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
@@ -80,7 +80,7 @@ class SingleNode:
             )
         return values[:count], values[count:]
 
-    def _names(self, result: Any, count: int, taken: set[str]) -> list[str]:
+    def _output_names(self, result: Any, count: int, taken: set[str]) -> list[str]:
         """Return the outputs' names: those of variables, unless one is already used."""
         if isinstance(result, Mapping):
             return [""]  # its keys name the outputs

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ._held import IMMUTABLE, LISTS, is_a, items_of, plain_kind
+from ._members import IMMUTABLE, LISTS, is_a, items_of, plain_kind
 
 #: The content of a dict or list: its size, and its first items.
 Copy = dict[Any, Any] | tuple[int, list[Any]]

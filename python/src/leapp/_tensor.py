@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from . import _trace
+from ._function_patches import Patch, in_node, replaced, wrapped
 from ._numpy import Number, Traced, attached, note_escape, to_tensor
-from ._replacing import Patch, in_node, replaced, wrapped
 
 
 def patches() -> Iterator[Patch]:

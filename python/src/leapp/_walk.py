@@ -99,7 +99,7 @@ class Walk:
         self._noting = noting
         self._seen: dict[int, Any] = {}  # held during the walk, so that no id is reused
         self._known: set[int] = set()  # ids that earlier runs visited
-        self._again: set[int] = set()  # ids that are visited again
+        self._revisited: set[int] = set()  # ids that are visited again
         self._counts = True  # true if numbers count: not those of an object visited again
         #: Objects to visit: (value, path, path of the enclosing module, name in the module).
         self._todo: collections.deque[tuple[Any, str, str, int]] = collections.deque()
@@ -111,14 +111,14 @@ class Walk:
             for name, value in roots:
                 if again and id(value) in self._known:
                     self._known.remove(id(value))
-                    self._again.add(id(value))
+                    self._revisited.add(id(value))
                 self._meet(value, name, "", OTHER)
             while self._todo and len(self._seen) < most:
                 self._visit(*self._todo.popleft())
         self._todo.clear()
         self._known.update(self._seen)
         self._seen.clear()
-        self._again.clear()
+        self._revisited.clear()
 
     def _meet(self, value: Any, path: str, module: str, kind: int) -> None:
         of = type(value)
@@ -129,7 +129,7 @@ class Walk:
             self._seen[id(value)] = value
             if issubclass(of, (torch.Tensor, np.ndarray)):
                 kind = PARAMETER if kind == OTHER and issubclass(of, torch.nn.Parameter) else kind
-                if held := _held(value, path, kind, module):
+                if held := _entry_of(value, path, kind, module):
                     self._add(held, value)
             elif not issubclass(of, types.ModuleType):
                 self._todo.append((value, path, module, kind))
@@ -143,7 +143,7 @@ class Walk:
 
     def _visit(self, value: Any, path: str, module: str, kind: int) -> None:
         of = type(value)
-        self._counts = id(value) not in self._again
+        self._counts = id(value) not in self._revisited
         if issubclass(of, torch.jit.ScriptModule):
             self._visit_script(value, path, module or path)
         elif issubclass(of, torch.nn.Module):
@@ -204,7 +204,7 @@ class Walk:
             tables = {name: item for name, item in attributes_of(each) if name in _TABLES}
             for table in ("_parameters", "_buffers"):
                 for key, tensor in _items_of(tables.get(table)):
-                    if held := _held(tensor, "", OTHER, ""):
+                    if held := _entry_of(tensor, "", OTHER, ""):
                         own.setdefault(held.address, f"{prefix}{key}")
             for key, inner in reversed(_items_of(tables.get("_modules"))):
                 if id(inner) not in seen and issubclass(type(inner), torch.nn.Module):
@@ -264,7 +264,7 @@ _TABLES = ("_parameters", "_buffers", "_modules")
 _OF_MODULES = frozenset(torch.nn.Module().__dict__)
 
 
-def _held(value: Any, path: str, kind: int, module: str) -> Held | None:
+def _entry_of(value: Any, path: str, kind: int, module: str) -> Held | None:
     """Return the address range of a tensor or array; None if it has no memory."""
     if not issubclass(type(value), (torch.Tensor, np.ndarray)):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._replacing import Patch
+from .._function_patches import Patch
 from .arrays import ARRAYS as ARRAYS
 from .arrays import Number as Number
 from .arrays import Traced as Traced

@@ -14,7 +14,7 @@ import torch
 from torch.jit import _builtins
 
 from .. import _trace
-from .._replacing import Patch, replaced
+from .._function_patches import Patch, replaced
 from .arrays import (
     ARRAYS,
     Traced,

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 
 from .. import _trace
-from .._held import is_a, items_of
-from .._replacing import Patch, replaced
+from .._function_patches import Patch, replaced
+from .._members import is_a, items_of
 from .arrays import ARRAYS, Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 

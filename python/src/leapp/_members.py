@@ -112,8 +112,8 @@ def _slots_of(kind: type) -> dict[str, types.MemberDescriptorType]:
     return {name: item for name, item in items if isinstance(item, types.MemberDescriptorType)}
 
 
-#: By type: the object behind a wrapper, such as the function behind a bound method.
-_BEHIND: dict[type, Callable[[Any], list[Any]]] = {
+#: By type: the object inside a wrapper, such as the function of a bound method.
+_WRAPPED: dict[type, Callable[[Any], list[Any]]] = {
     types.MethodType: lambda value: [value.__func__, value.__self__],
     partial: lambda value: [value.func, value.args, value.keywords],
     collections.ChainMap: lambda value: [value.maps],
@@ -125,9 +125,9 @@ _BEHIND: dict[type, Callable[[Any], list[Any]]] = {
     classmethod: lambda value: [value.__func__],
     property: lambda value: [value.fget, value.fset],
 }
-STANDING = tuple(_BEHIND)
+STANDING = tuple(_WRAPPED)
 
 
-def behind(value: Any) -> list[Any]:
-    """Return the object behind a wrapper; nothing for other objects."""
-    return next((of(value) for kind, of in _BEHIND.items() if isinstance(value, kind)), [])
+def wrapped_objects(value: Any) -> list[Any]:
+    """Return the object inside a wrapper; nothing for other objects."""
+    return next((of(value) for kind, of in _WRAPPED.items() if isinstance(value, kind)), [])

@@ -9,7 +9,7 @@ import leapp._state
 
 leapp._state.load()
 
-from leapp._replacing import in_node, replaced, wrapped  # noqa: E402
+from leapp._function_patches import in_node, replaced, wrapped  # noqa: E402
 
 
 def double(x: int, *, plus: int = 0) -> int:
