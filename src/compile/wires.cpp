@@ -19,35 +19,36 @@ std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<s
 }
 
 // The source of an input; ports have their annotated names.
-struct Inlet {
+struct IncomingWire {
   std::string input;
   State::Feed feed;
   bool last_tick = false;  // of the previous tick, whichever node runs first
 };
 
-std::vector<Inlet> inlets_of(const ExportedNode& to, const std::vector<ExportedNode>& nodes) {
+std::vector<IncomingWire> incoming_wires_of(const ExportedNode& to,
+                                            const std::vector<ExportedNode>& nodes) {
   const session::NodeId self = to.node().id;
-  std::vector<Inlet> inlets;
+  std::vector<IncomingWire> incoming;
   for (const session::NodePort& port : to.node().inputs) {
     const ExportedNode* from = port.source ? find_node(nodes, port.source->node) : nullptr;
     if (from == nullptr || to.states.received.count(port.name) > 0) continue;
-    inlets.push_back({port.name,
-                      {port.source->node, port.source->port},
-                      state::delay_of(to.node(), port, from->node()) > 0});
+    incoming.push_back({port.name,
+                        {port.source->node, port.source->port},
+                        state::delay_of(to.node(), port, from->node()) > 0});
   }
   const auto add_states = [&](bool links) {
     for (std::size_t i = 0; i < to.states.states.size(); ++i) {
       const State& state = to.states.states[i];
       if ((state.origin == State::Origin::kDelayed) != links) continue;
-      inlets.push_back({state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}), links});
+      incoming.push_back({state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}), links});
     }
   };
   add_states(true);
   for (const auto& [input, link] : to.states.received) {
-    inlets.push_back({input, {self, {}, link}, true});
+    incoming.push_back({input, {self, {}, link}, true});
   }
   add_states(false);
-  return inlets;
+  return incoming;
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ Bundle connect(const std::vector<ExportedNode>& nodes) {
   std::set<PortRef> hidden;  // outputs that are not in the program
   for (const ExportedNode& to : nodes) {
     bundle.models.push_back(to.model);
-    for (const auto& [input, feed, last_tick] : inlets_of(to, nodes)) {
+    for (const auto& [input, feed, last_tick] : incoming_wires_of(to, nodes)) {
       const ExportedNode* from = find_node(nodes, feed.node);
       if (from == nullptr) continue;
       const std::string& output =

@@ -173,7 +173,7 @@ std::string Contest::run(Unseen kind, std::string_view kind_name, at::Generator&
   for (const Tensors& seen : seen_) inputs.push_back(make_unseen(kind, seen, random));
   const std::string what = try_inputs({kind, inputs}, kind_name, random);
   if (what.empty() || kind != Unseen::kExtreme) return what;
-  for (at::Tensor& each : inputs) each = merely_large(each);
+  for (at::Tensor& each : inputs) each = limit_magnitude(each);
   return try_inputs({kind, inputs}, kind_name, random);
 }
 

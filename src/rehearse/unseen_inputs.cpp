@@ -92,7 +92,7 @@ at::Tensor nudged(const at::Tensor& tensor, at::Generator& random) {
   return tensor.mul(noise.mul(step).add(1)).add(noise.mul(step * 1e-2));
 }
 
-at::Tensor merely_large(const at::Tensor& tensor) {
+at::Tensor limit_magnitude(const at::Tensor& tensor) {
   constexpr double kLarge = 1e3;
   return tensor.is_floating_point() ? tensor.to(at::kDouble).clamp(-kLarge, kLarge).to(tensor)
                                     : tensor;

@@ -42,6 +42,6 @@ at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::G
 at::Tensor nudged(const at::Tensor& tensor, at::Generator& random);
 
 /// Returns the tensor with floating-point numbers limited to the range -1000 to 1000.
-at::Tensor merely_large(const at::Tensor& tensor);
+at::Tensor limit_magnitude(const at::Tensor& tensor);
 
 }  // namespace leapp::rehearse

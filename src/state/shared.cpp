@@ -72,7 +72,7 @@ class Sharing {
       if (memory.first().before)
         feed(memory, findings);  // otherwise an input that the user declared
     }
-    for (const Memory& memory : memories_) settle(memory, findings);
+    for (const Memory& memory : memories_) decide(memory, findings);
     return std::move(nodes_);
   }
 
@@ -198,7 +198,7 @@ class Sharing {
 
   // Decides about memory that a node writes for others and that no other node writes: state if the
   // node finds its own value, and a constant initial value if the memory is reset.
-  void settle(const Memory& memory, Findings& findings) {
+  void decide(const Memory& memory, Findings& findings) {
     const Node& node = memory.node();
     State* state = find_state(memory);
     if (state == nullptr || state->origin != Origin::kShared) return;

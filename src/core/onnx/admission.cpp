@@ -61,7 +61,7 @@ class Walk {
     }
     for (const auto& [key, body] : functions_) check_operators(body);
     check_operators(main_);
-    settle(main_, "its graph");
+    compute_totals(main_, "its graph");
   }
 
  private:
@@ -203,7 +203,7 @@ class Walk {
 
   // The depth of calls below a body, and the number of its nodes with those of all called bodies.
   // The number of functions is already limited, and with it the depth of this recursion.
-  void settle(Body& body, const std::string& name) {
+  void compute_totals(Body& body, const std::string& name) {
     if (body.known) return;
     if (body.open) damaged("its function " + quote_for_message(name) + " calls itself");
     body.open = true;
@@ -211,7 +211,7 @@ class Walk {
     for (const auto& [key, count] : body.operators) {
       const auto called = functions_.find(key);
       if (called == functions_.end()) continue;
-      settle(called->second, key);
+      compute_totals(called->second, key);
       body.inlined = sum(body.inlined, product(count, called->second.inlined));
       body.depth = std::max(body.depth, called->second.depth + 1);
       limit(body.inlined, limits_.max_nodes, "after inlining its functions it has", "nodes");

@@ -30,12 +30,12 @@ Value transposed_convolution(OpContext& context, Value x, Value weight, Value bi
   const Dims padding = spread(context.ints("padding"), dims);
   const Dims extra = spread(context.ints("output_padding"), dims);
   Dims pads = padding;
-  Dims behind = {0, 0};
+  Dims after = {0, 0};
   Shape made = shape;
   for (std::size_t d = 0; d < dims; ++d) {
     pads.push_back(std::max<std::int64_t>(padding[d] - extra[d], 0));
-    behind.push_back(std::max<std::int64_t>(extra[d] - padding[d], 0));
-    made[d + 2] -= behind.back();
+    after.push_back(std::max<std::int64_t>(extra[d] - padding[d], 0));
+    made[d + 2] -= after.back();
   }
   const bool hangs_over = made != shape;
   std::vector<Value> inputs = {x, weight};
@@ -48,7 +48,7 @@ Value transposed_convolution(OpContext& context, Value x, Value weight, Value bi
                                          {"strides", spread(context.ints("stride"), dims)}},
                                         {x.dtype(), made});
   if (!hangs_over) return result;
-  result = pad_constant(result, Dims(behind.size(), 0), behind, 0);
+  result = pad_constant(result, Dims(after.size(), 0), after, 0);
   if (!bias.defined()) return result;
   Shape per_channel(result.shape().size(), 1);
   per_channel[1] = bias.count();

@@ -44,18 +44,18 @@ std::int64_t extent(const Window& window, std::size_t d) {
 /// Returns the padding at the end for exactly the requested windows. With ceil_mode the last window
 /// may extend past the input; explicit padding has the same meaning in every engine.
 Dims padding_behind(const Window& window) {
-  Dims behind;
+  Dims after;
   for (std::size_t d = 0; d < window.kernel.size(); ++d) {
     const std::int64_t needed = (window.output[d] - 1) * window.stride[d] + extent(window, d) -
                                 window.input[d] - window.padding[d];
-    behind.push_back(std::max<std::int64_t>(needed, 0));
+    after.push_back(std::max<std::int64_t>(needed, 0));
   }
-  return behind;
+  return after;
 }
 
-Dims joined(const Dims& before, const Dims& behind) {
+Dims joined(const Dims& before, const Dims& after) {
   Dims pads = before;
-  pads.insert(pads.end(), behind.begin(), behind.end());
+  pads.insert(pads.end(), after.begin(), after.end());
   return pads;
 }
 
@@ -183,16 +183,16 @@ Value avg_pool(OpContext& context, std::size_t dims) {
   const bool plain = std::all_of(factors.begin(), factors.end(), [](double f) { return f == 1.0; });
   // Zeros are added around the input as ordinary numbers, so every window is complete.
   Dims before = {0, 0};
-  Dims behind = {0, 0};
+  Dims after = {0, 0};
   const Dims needed = padding_behind(window);
   before.insert(before.end(), window.padding.begin(), window.padding.end());
-  behind.insert(behind.end(), needed.begin(), needed.end());
+  after.insert(after.end(), needed.begin(), needed.end());
   const bool pads_inside = plain && needed == window.padding;
   Attrs attributes = {{"count_include_pad", std::int64_t{1}}, {"kernel_shape", window.kernel}};
   if (pads_inside) {
     attributes.push_back({"pads", joined(window.padding, needed)});
   } else {
-    x = pad_constant(x, before, behind, 0);
+    x = pad_constant(x, before, after, 0);
   }
   attributes.push_back({"strides", window.stride});
   Value pooled = context.builder().emit("AveragePool", {x}, std::move(attributes),

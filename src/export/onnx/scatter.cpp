@@ -246,9 +246,9 @@ Value fill_masked(OpContext& context, Value x, const std::vector<Value>& indices
   std::copy(mask.shape().begin(), mask.shape().end(),
             shape.begin() + static_cast<std::ptrdiff_t>(first));
   // The value may vary along the dimensions after the mask's, but not along the mask's.
-  const std::int64_t behind = x.rank() - static_cast<std::int64_t>(first) - mask.rank();
-  const bool same_for_all = values.rank() <= behind ||
-                            (values.rank() == behind + 1 && values.size(0) == 1 && first == 0) ||
+  const std::int64_t after = x.rank() - static_cast<std::int64_t>(first) - mask.rank();
+  const bool same_for_all = values.rank() <= after ||
+                            (values.rank() == after + 1 && values.size(0) == 1 && first == 0) ||
                             values.count() == 1;
   context.need(
       same_for_all,

@@ -19,7 +19,7 @@ bool can_be_lent(const onnx::Tensor& weight, std::span<const std::byte> file) {
 
 }  // namespace
 
-ModelFile lend_weights(const ModelFile& file, std::string& head) {
+ModelFile use_weights_in_place(const ModelFile& file, std::string& head) {
   const std::string name = file.path.filename().string();
   onnx::Model model = onnx::parse_model(onnx::Bytes::borrowed(file.bytes), file.path.string());
   for (onnx::Tensor& weight : model.graph.initializers) {

@@ -61,7 +61,7 @@ class OnnxEngine final : public Engine {
     onnx::require_admissible(file.bytes,
                              file.path.empty() ? what : what + ": " + file.path.string());
     std::string head;
-    open_session(keeper_ ? lend_weights(file, head) : file, options);
+    open_session(keeper_ ? use_weights_in_place(file, head) : file, options);
     const std::vector<onnx::ValueInfo> inputs = read_signatures(true);
     check_ports(inputs, model_.inputs, "input");
     check_inputs_declared(inputs);

@@ -44,7 +44,7 @@ struct Placed {
 TEST(LentWeightsTest, LargeAlignedWeightsAreReadWhereTheyLie) {
   const Placed placed(0);
   std::string head;
-  const ModelFile lent = lend_weights(placed.file, head);
+  const ModelFile lent = use_weights_in_place(placed.file, head);
   ASSERT_EQ(lent.external_data.size(), 1U);
   EXPECT_EQ(lent.external_data[0].first, "policy.onnx");
   EXPECT_EQ(lent.external_data[0].second.data(), placed.file.bytes.data());
@@ -62,7 +62,7 @@ TEST(LentWeightsTest, LargeAlignedWeightsAreReadWhereTheyLie) {
 TEST(LentWeightsTest, WeightsThatAreNotAlignedStayInTheModel) {
   const Placed placed(4);
   std::string head;
-  const ModelFile lent = lend_weights(placed.file, head);
+  const ModelFile lent = use_weights_in_place(placed.file, head);
   const onnx::Model model = onnx::parse_model(onnx::Bytes::borrowed(lent.bytes), "policy.onnx");
   EXPECT_FALSE(model.graph.initializers[0].external.has_value());
   EXPECT_EQ(model.graph.initializers[0].raw.size, 2048U);
