@@ -16,8 +16,8 @@
 namespace leapp::translate {
 
 /// Size up to which a TorchScript file is translated. While that happens, several copies of its
-/// weights are in memory.
-inline constexpr std::uintmax_t kMaxTranslatedBytes = std::uintmax_t{256} << 20;
+/// weights are in memory, and an export of a large model must not need them.
+inline constexpr std::uintmax_t kMaxTranslatedBytes = std::uintmax_t{64} << 20;
 
 /// A model in ONNX, and ONNX Runtime's engine of it. Ports: with_translation_ports().
 struct Translation {

@@ -6,6 +6,8 @@
 #include <torch/csrc/jit/api/module.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "../core/runtime/support.h"
 #include "leapp/error.h"
 
@@ -71,6 +73,17 @@ def forward(self, x, h):
   const at::Tensor expected = (x * 2 + h).tanh();
   EXPECT_TRUE(at::allclose(next, expected, 1e-6, 1e-6));
   EXPECT_TRUE(at::equal(best, expected.argmax(1)));
+}
+
+TEST_F(TranslationTest, RefusesALargeFileBeforeItIsRead) {
+  std::ofstream(file_).put('x');
+  std::filesystem::resize_file(file_, kMaxTranslatedBytes + 1);
+  try {
+    translate(one_, file_, {at::ones({2, 3})});
+    ADD_FAILURE() << "it was translated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNotTranslated);
+  }
 }
 
 TEST_F(TranslationTest, RefusesWhatOnnxCannotExpress) {
