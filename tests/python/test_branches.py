@@ -213,6 +213,21 @@ def test_what_cannot_be_exported_is_refused_with_its_line(name: str, bench: Work
         export(bench, REFUSED[name], "onnx")
 
 
+def test_a_choice_by_a_value_from_outside_runs_one_branch(bench: Workbench) -> None:
+    gate, ran = torch.tensor(True), []
+
+    def branch(factor: float) -> Callable[[Tensor], Tensor]:
+        def run(x: Tensor) -> Tensor:
+            ran.append(factor)
+            return x * factor
+
+        return run
+
+    export(bench, lambda x: torch.cond(gate, branch(2.0), branch(3.0), (x,)), "jit")
+    assert set(ran) == {2.0}
+    assert bench.manager().run_policy({"n/x": torch.ones(4)})["n/y"].tolist() == [2.0] * 4
+
+
 def test_other_bits_of_the_same_memory(bench: Workbench) -> None:
     export(bench, lambda x: (x.view(torch.int32) & 0x7FFFFFFF).view(torch.float32), "jit")
     x = torch.randn(4)
