@@ -1,5 +1,5 @@
-// Every call of ours that can fail, fails once while a compiled library is copied, checked and
-// opened. LEAPP_LONG tries all of them; otherwise a tenth, and the first ones.
+// Lets every failing call of LEAPP's own code fail once while a compiled library is copied, checked
+// and opened. LEAPP_LONG tries all of them; otherwise the first ones and a tenth of the others.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -77,7 +77,8 @@ TEST_P(NativeSweepTest, ALibraryLoadsOrIsRefusedAndLeavesNothing) {
     renew();
     Outcome outcome = Outcome::kUnclear;
     bool leaves_nothing = false;
-    // What a path of errors makes once in a process is no leak: the second time it is there.
+    // An allocation that an error path makes once per process is not a leak, so a second attempt
+    // repeats the failure.
     for (int attempt = 0; attempt < 2 && !leaves_nothing; ++attempt) {
       const Residue before = Residue::now();
       test::arm(GetParam(), i);

@@ -37,7 +37,8 @@ def test_the_text_is_the_same_each_time_and_says_where_it_comes_from(bench: Work
     assert re.search(r"// \S*test_cpp_source\.py:\d", text)
     assert "[](auto x) { return tanh(x); }" in text, "the activation goes along with the kernel"
     assert str(Path(__file__).parent) not in text
-    assert not re.search(r"\b(malloc|new [A-Za-z]|throw|std::vector)\b", text)
+    code = re.sub(r"//.*", "", text)
+    assert not re.search(r"\b(malloc|new [A-Za-z]|throw|std::vector)\b", code)
 
 
 _DRIVER = """

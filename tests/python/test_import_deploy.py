@@ -178,7 +178,7 @@ class TestUnitree:
             ({"default_joint_pos": [0.1, float("nan"), 0.2]}, "LP823", "finite number"),
             ({"default_joint_pos": [0.1, 0.2]}, "LP823", "expected 3"),
             ({"step_dt": 0.0}, "LP823", "positive"),
-            ({"actions": {"TorqueAction": {}}}, "LP823", "'TorqueAction' is not known"),
+            ({"actions": {"TorqueAction": {}}}, "LP823", "TorqueAction"),
             (
                 {"observations": {"mystery": {"params": {}}, "riddle": {"params": {}}}},
                 "LP822",
