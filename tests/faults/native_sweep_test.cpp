@@ -1,5 +1,6 @@
-// Lets every failing call of LEAPP's own code fail once while a compiled library is copied, checked
-// and opened. LEAPP_LONG tries all of them; otherwise the first ones and a tenth of the others.
+// Lets each call in our own code that can fail do so once while a compiled library is copied,
+// checked and opened. LEAPP_LONG tries all of them; otherwise the first ones and a tenth of the
+// others.
 #include <gtest/gtest.h>
 
 #include <array>
