@@ -24,10 +24,10 @@ struct Alignment {
   std::vector<std::int32_t> added;
 };
 
-/// Pairs the same operators in order. If the two do not run the same operators throughout, calls of
-/// different positions pair only if they use the same constants. A call that uses no node's values
-/// may be missing on either side (a constant that is created once and kept, for example), and so
-/// may one that changes nothing. Stops at the first difference.
+/// Pairs the same operators in order, and stops at the first difference. A call may be missing on
+/// either side if it uses no node's values (for example a constant that is created once and kept),
+/// or if it changes nothing. If the lists differ in their operators, calls from different lines of
+/// the program pair only if they use the same constants.
 Alignment align(const CallList& first, const CallList& again);
 
 /// Pairs calls in the same way, but continues if both run the same operators again.

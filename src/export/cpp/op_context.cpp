@@ -213,7 +213,7 @@ void OpContext::fail(const std::string& reason) const {
   if (op().source.known()) message += " (" + op().source.to_string() + ")";
   throw Error(Code::kNoCpp,
               message + " cannot be exported to C++: " + reason +
-                  ". Export the node with export_with='onnx', or let it become ONNX by itself with "
+                  ". Export the node with export_with='onnx', or let LEAPP choose ONNX for it with "
                   "backend_params={'fallback': 'onnx'}.");
 }
 

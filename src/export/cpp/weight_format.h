@@ -17,7 +17,7 @@ enum class WeightFormat {
 /// Returns the format for "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
 LEAPP_EXPORT WeightFormat parse_weight_format(const std::string& name);
 
-/// Returns the bits of float32 numbers as bfloat16, rounded to the nearest, to even.
+/// Returns the bits of float32 numbers as bfloat16, rounded to the nearest; ties to even.
 ir::Blob to_bfloat16(const ir::Blob& blob);
 
 struct Int8Weights {

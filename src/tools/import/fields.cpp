@@ -106,7 +106,7 @@ std::vector<std::string> Fields::texts(const std::string& key, const std::string
   if (parts.size() > kMaxList) {
     fail(Code::kBadKey, key,
          "has " + std::to_string(parts.size()) + " values, but the limit is " +
-             std::to_string(kMaxList) + " are read");
+             std::to_string(kMaxList));
   }
   for (const std::string& part : parts) {
     if (part.empty()) fail(Code::kBadKey, key, "has an empty value; expected " + what);

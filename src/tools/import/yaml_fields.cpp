@@ -49,7 +49,7 @@ const std::vector<YamlNode>& YamlFields::list(const YamlNode& node, const std::s
   if (node.items.size() > kMaxList) {
     fail(Code::kBadKey, node,
          "the list has " + std::to_string(node.items.size()) + " values, but the limit is " +
-             std::to_string(kMaxList) + " are read");
+             std::to_string(kMaxList));
   }
   return node.items;
 }

@@ -84,7 +84,7 @@ TEST_F(PolicyRunnerTest, AStateThatWouldOverflowIsKept) {
   runner.request();
   EXPECT_TRUE(runner.take());
   EXPECT_EQ(output(manager), 2);
-  set(manager, 3e38F);  // finite, and so is the output; the state is not
+  set(manager, 3e38F);  // the input and the output are finite; the state is not
   runner.request();
   const Result<void> done = runner.take();
   ASSERT_FALSE(done);

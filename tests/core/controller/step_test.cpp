@@ -293,7 +293,7 @@ TEST_F(StepTest, AWorkerIsLateAlsoAfterAClockThatJumpedByCenturies) {
     bench.tick_without_result();
   }
   bench.tick_without_result();
-  bench.tick_without_result();  // asks
+  bench.tick_without_result();  // requests
   bench.tick_while_busy();
   EXPECT_EQ(bench.count(Cause::kLate), 0U);
   EXPECT_EQ(bench.tick_while_busy(), State::kFallback);
