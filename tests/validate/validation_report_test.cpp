@@ -76,5 +76,15 @@ TEST(ValidationReportTest, b34_WhatWasNotMeasuredIsNull) {
   EXPECT_EQ(node["samples"][1]["error"], "no engine");
 }
 
+TEST(ValidationReportTest, b34_SaysWhetherATorchScriptModelWasTranslated) {
+  EXPECT_FALSE(report_of({.node = "pi"})["nodes"][0].contains("translation"));
+  NodeOutcome outcome{.node = "pi", .translation = TranslationOutcome{}};
+  EXPECT_EQ(report_of(outcome)["nodes"][0]["translation"],
+            Json({{"kept", true}, {"left_out", nullptr}}));
+  outcome.translation->left_out = "it branches";
+  EXPECT_EQ(report_of(outcome)["nodes"][0]["translation"],
+            Json({{"kept", false}, {"left_out", "it branches"}}));
+}
+
 }  // namespace
 }  // namespace leapp
