@@ -268,7 +268,7 @@ def relative_action(config: Any) -> None:
         (relative_action, r"RelativeJointPositionAction\) reads state:\w+:joint_pos in each"),
     ],
 )
-def test_what_cannot_be_exported_is_named(change: Any, words: str, tmp_path: Path) -> None:
+def test_unsupported_terms_are_named(change: Any, words: str, tmp_path: Path) -> None:
     env = derived(change)
     with pytest.raises(LeappError, match=words) as raised:
         integration.export_task(env, linear(env), tmp_path / "out")

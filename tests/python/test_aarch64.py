@@ -67,7 +67,7 @@ def test_the_bundle_checks(exported: Any) -> None:
     on_arm(ARM / "bin/leapp", "check", exported[1])
 
 
-def test_the_example_prints_what_it_prints_here(exported: Any) -> None:
+def test_the_example_prints_the_same_as_here(exported: Any) -> None:
     name, yaml = exported
     here = run([Path(os.environ["LEAPP_BUILD"]) / "examples" / name, yaml])
     there = on_arm(ARM / "examples" / name, yaml)

@@ -237,7 +237,9 @@ def test_value_that_leaves_is_named_with_its_line(
     assert warnings[0].startswith(f"[WARNING]: {__file__}:")
 
 
-def test_showing_a_value_is_no_escape(bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+def test_showing_a_value_is_not_an_escape(
+    bench: Workbench, capfd: pytest.CaptureFixture[str]
+) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
         print(x, repr(x), f"{x[0, 0]:.2f}", x.numpy(), repr(x.numpy()), f"{x.numpy()[0, 0]:.2f}")
@@ -254,7 +256,7 @@ def test_ufuncs_pass_for_themselves(bench: Workbench) -> None:
     assert np.sin is sine
 
 
-def test_arrays_are_no_keys(bench: Workbench) -> None:
+def test_arrays_are_not_keys(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(3)})
         with pytest.raises(TypeError, match="unhashable"):
@@ -283,7 +285,7 @@ def test_without_global_patching_torch_is_untouched(bench: Workbench) -> None:
         assert (torch.Tensor.numpy, torch.Tensor.tolist, np.asarray, torch.tensor) == before
 
 
-def test_patches_are_put_back_when_a_session_restarts(bench: Workbench) -> None:
+def test_patches_are_restored_when_a_session_restarts(bench: Workbench) -> None:
     before = dict(vars(torch.Tensor)), np.asarray, torch.tensor
     leapp.start("g", save_path=str(bench.folder))
     leapp.start("g", save_path=str(bench.folder))

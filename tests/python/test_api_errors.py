@@ -121,13 +121,15 @@ def test_options_of_the_wrong_kind(call: Callable[[], Any], error: type, text: s
         (np.array(["a"]), TypeError, "port 'x' is an array of <U1"),
     ],
 )
-def test_what_no_port_can_be(bench: Workbench, port: Any, error: type, text: str) -> None:
+def test_invalid_port_names_and_tensors(
+    bench: Workbench, port: Any, error: type, text: str
+) -> None:
     with bench.trace(), pytest.raises(error, match=text) as caught:
         annotate.input_tensors("n", {"x": port})
     assert re.match(HERE, str(caught.value))
 
 
-def test_a_misspelled_node_is_told_what_is_open(bench: Workbench) -> None:
+def test_a_misspelled_node_lists_the_open_ones(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.folder))
     x = annotate.input_tensors("policy", {"x": torch.ones(2)})
     with refused("LP105", "'polcy'", "'policy'"):

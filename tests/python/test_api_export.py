@@ -140,7 +140,7 @@ def test_the_least_precise_type_decides_the_tolerance(
     assert f"n/y was computed in {name}, and compared with rtol=" in bench.log()
 
 
-def test_what_has_no_pure_form_is_named_without_pytorchs_own_advice(bench: Workbench) -> None:
+def test_an_impure_operator_is_named_without_pytorchs_advice(bench: Workbench) -> None:
     with bench.trace(), torch.autograd.forward_ad.dual_level():
         x = annotate.input_tensors("n", {"x": torch.rand(2, 5, 3)})
         dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))

@@ -86,7 +86,7 @@ def test_one_variable_twice_is_numbered(bench: Workbench) -> None:
     assert outputs(bench, f, torch.ones(2)) == ["y", "output2"]
 
 
-def test_tuple_behind_a_variable_is_numbered(bench: Workbench) -> None:
+def test_tuple_in_a_variable_is_numbered(bench: Workbench) -> None:
     def f(x: torch.Tensor) -> Any:
         both = (x + 1, x + 2)
         return both
@@ -244,7 +244,7 @@ class _Unusual:
         return x * me.gain
 
 
-def test_an_instance_by_another_name_is_no_input(
+def test_an_instance_with_another_name_is_not_an_input(
     bench: Workbench, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with bench.trace():

@@ -262,7 +262,7 @@ def test_nothing_but_nan_is_nan(bench: Workbench) -> None:
         ("data-dependent shape", lambda x: x * torch.nonzero(x).shape[0]),
     ],
 )
-def test_what_depends_on_more_than_operators_is_named(
+def test_calls_without_an_equivalent_are_named(
     bench: Workbench, text: str, compute: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     with bench.trace():

@@ -59,7 +59,7 @@ def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
     check_tensors(bench, compute)
 
 
-def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
+def test_constructors_accept_their_usual_arguments(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(3)})
         a = x.numpy()

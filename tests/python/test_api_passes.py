@@ -237,7 +237,7 @@ class TestAgainstTheProgram:
         return {each.code for each in leapp.diagnostics() if each.level == "WARNING"}
 
     @pytest.mark.parametrize("passes", [2, 3])
-    def test_memory_behind_a_state_that_is_replaced(self, bench: Workbench, passes: int) -> None:
+    def test_memory_of_a_replaced_state(self, bench: Workbench, passes: int) -> None:
         def make() -> Function:
             s = Kept(sum=torch.zeros(2, 2), last=torch.zeros(2, 2))
 

@@ -152,7 +152,7 @@ class TestModule:
             annotate.output_tensors("n", {"y": model(x)}, export_with="jit")
         assert bench.compile() == {"n": True}
 
-    def test_buffer_that_is_gone(self, bench: Workbench) -> None:
+    def test_missing_buffer(self, bench: Workbench) -> None:
         model = Counter()
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})

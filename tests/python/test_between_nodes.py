@@ -76,12 +76,12 @@ WAYS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_happens_on_the_way_is_exported(bench: Workbench, backend: str, way: str) -> None:
+def test_computation_between_nodes_is_exported(bench: Workbench, backend: str, way: str) -> None:
     compare(bench, lambda: TwoNodes(backend, WAYS[way]), passes=2)
 
 
 @pytest.mark.parametrize("passes", [2, 3])
-def test_what_happens_in_the_loop_is_exported(bench: Workbench, backend: str, passes: int) -> None:
+def test_computation_in_the_loop_is_exported(bench: Workbench, backend: str, passes: int) -> None:
     def make() -> TwoNodes:
         return TwoNodes(backend, lambda z: z[:, :4], lambda y: y * 0.5 + 1)
 
@@ -105,7 +105,7 @@ def test_it_is_one_line_of_the_log(bench: Workbench) -> None:
         ("a constant", "WARNING"),
     ],
 )
-def test_tensors_beside_are_doubted_but_for_an_order(
+def test_additional_tensors_are_reported_except_an_order(
     bench: Workbench, way: str, level: str
 ) -> None:
     compare(bench, lambda: TwoNodes("jit", WAYS[way]), passes=2)

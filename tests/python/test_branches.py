@@ -146,7 +146,7 @@ def test_a_function_of_functions_is_exported(name: str, backend: str, bench: Wor
         torch.testing.assert_close(given, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_the_log_says_what_stands_in_an_operators_place(bench: Workbench) -> None:
+def test_the_log_names_the_operators_of_an_implementation(bench: Workbench) -> None:
     export(bench, CASES["own"], "onnx")
     assert "leapp_higher_order::shift is a custom operator" in bench.log()
     assert "test_branches.py:" in bench.log()
@@ -208,7 +208,7 @@ REFUSED: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_exported_is_refused_with_its_line(name: str, bench: Workbench) -> None:
+def test_unsupported_operators_are_refused_with_their_line(name: str, bench: Workbench) -> None:
     with torch.no_grad(), pytest.raises(leapp.LeappError, match=r"test_branches\.py:\d+"):
         export(bench, REFUSED[name], "onnx")
 

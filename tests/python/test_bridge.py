@@ -59,7 +59,7 @@ def test_failures_have_codes(
     assert caught.value.code == code
 
 
-def test_an_interrupt_is_no_failure(
+def test_an_interrupt_is_not_a_failure(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: Any) -> Any:

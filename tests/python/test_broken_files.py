@@ -237,7 +237,7 @@ def test_hostile_onnx(content: bytes, merge: bool, tmp_path: Path) -> None:
         leapp.InferenceManager(path, merge=merge)
 
 
-def test_the_command_quotes_what_is_no_text(tmp_path: Path) -> None:
+def test_the_command_escapes_invalid_utf8(tmp_path: Path) -> None:
     path = put(make(tmp_path, ".onnx"), "pre.onnx", HOSTILE["names that are no text"])
     assert "could not be loaded as ONNX" in check(path)
 

@@ -33,7 +33,7 @@ def test_histories() -> None:
 
 
 @pytest.mark.parametrize("value", [True, "1", [], [1, "2"], [True], None, {"a": 1}])
-def test_what_is_no_number_is_refused(value: Any) -> None:
+def test_nan_is_refused(value: Any) -> None:
     with pytest.raises(LeappError) as caught:
         numbers("it", value)
     assert caught.value.code == "LP002"

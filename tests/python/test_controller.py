@@ -233,7 +233,7 @@ def test_bind_prints_the_table(files: tuple[Path, Path]) -> None:
     assert [each["index"] for each in report["inputs"][0]["elements"]] == [3, 2, 1, 0]
 
 
-def test_bind_says_what_is_missing(files: tuple[Path, Path]) -> None:
+def test_bind_lists_missing_signals(files: tuple[Path, Path]) -> None:
     files[1].write_text("rate: 100")
     done = subprocess.run(["leapp", "bind", *files], capture_output=True, text=True)
     assert done.returncode == 1

@@ -66,7 +66,7 @@ def test_a_conversion_that_is_right_near_the_trace_alone(bench: Workbench) -> No
     ],
     ids=["degrees", "places", "factors"],
 )
-def test_where_there_is_no_right_answer_none_is_wrong(
+def test_discontinuous_results_are_not_errors(
     bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     trace(bench, lambda: node(torch.rand(1, 8), compute))

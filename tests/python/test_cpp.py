@@ -358,7 +358,7 @@ def test_recurrent_layers_match(kind: str, bench: Workbench) -> None:
     ],
     ids=["division", "index", "of one", "of one repeated", "written", "of none", "cholesky"],
 )
-def test_what_pytorch_refuses_fails_the_run(
+def test_values_that_pytorch_refuses_fail_the_run(
     function: Function, good: list[int], bad: list[int], said: str, bench: Workbench
 ) -> None:
     samples = [[torch.tensor([number]) for number in numbers] for numbers in (good, bad)]
@@ -404,7 +404,7 @@ _INTEGER_TYPES = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
 
 
 @pytest.mark.parametrize("dtype", _INTEGER_TYPES, ids=str)
-def test_a_number_outside_of_the_integer_type_is_what_pytorch_makes_of_it(
+def test_a_number_outside_of_the_integer_type_converts_as_in_pytorch(
     dtype: torch.dtype, bench: Workbench
 ) -> None:
     bits = 8 * torch.empty(0, dtype=dtype).element_size()

@@ -29,7 +29,7 @@ def _policy(x: torch.Tensor) -> Tensors:
     return [torch.tanh(F.linear(F.elu(x * 0.5 + 1), weight)).softmax(-1)]
 
 
-def test_the_text_is_the_same_each_time_and_says_where_it_comes_from(bench: Workbench) -> None:
+def test_the_text_is_the_same_each_time_and_names_its_origin(bench: Workbench) -> None:
     first = _export(_policy, [torch.ones(1, 8)], bench.folder / "a").read_bytes()
     second = _export(_policy, [torch.ones(1, 8)], bench.folder / "b").read_bytes()
     assert first == second

@@ -52,7 +52,7 @@ def test_a_module(bench: Workbench, backend: str) -> None:
     torch.testing.assert_close(run(yaml, input=x)["output1"], net(x))
 
 
-def test_what_is_given_stays_as_it_is(bench: Workbench) -> None:
+def test_arguments_are_not_changed(bench: Workbench) -> None:
     net, example = nn.Linear(4, 3), torch.zeros(1, 4)
     random = torch.get_rng_state()
     export(bench, net, example)

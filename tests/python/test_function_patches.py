@@ -27,7 +27,7 @@ def test_a_replacement_is_given_the_original_and_its_arguments() -> None:
     assert call.__name__ == "double" and call.__doc__ == double.__doc__
 
 
-def test_a_patch_names_what_it_replaces_and_is_made_once() -> None:
+def test_a_patch_names_its_target_and_is_created_once() -> None:
     owner = SimpleNamespace(double=double, other=abs)
     patched, values = replaced(owner, "double other", instead)
     assert patched is owner

@@ -45,7 +45,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_no_file_names_a_folder_of_this_machine(backend: str, tmp_path: Path) -> None:
+def test_no_file_names_a_directory_of_this_machine(backend: str, tmp_path: Path) -> None:
     if backend == "onnx-dynamo" and importlib.util.find_spec("onnxscript") is None:
         pytest.skip("onnx-dynamo needs onnxscript, which is not installed")
     inside, outside = tmp_path / "work folder", tmp_path / "elsewhere"

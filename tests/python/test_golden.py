@@ -77,14 +77,14 @@ def test_the_file_has_inputs_outputs_and_state_of_every_tick(bench: Workbench) -
     assert len(state) == 1 and not np.any(tensors[state[0]])
 
 
-def test_none_are_kept_unless_asked_for(bench: Workbench) -> None:
+def test_none_are_kept_by_default(bench: Workbench) -> None:
     export(bench)
     assert "golden" not in bench.yaml()["pipeline"]
     with refused("LP942"):
         bench.manager().verify()
 
 
-def test_fewer_passes_than_asked_for_are_said(bench: Workbench) -> None:
+def test_fewer_passes_than_requested_are_reported(bench: Workbench) -> None:
     export(bench, passes=2, golden=5)
     assert bench.manager().verify().ticks == 2
     assert [each.code for each in leapp.diagnostics()].count("LP943") == 1
@@ -104,7 +104,7 @@ def test_ticks_end_where_the_program_resets_its_state(bench: Workbench) -> None:
     assert "in pass 3" in said
 
 
-def test_a_former_export_leaves_no_traces(bench: Workbench) -> None:
+def test_a_previous_export_leaves_no_traces(bench: Workbench) -> None:
     export(bench, golden=2)
     export(bench)
     assert not bench.path("g", "g_golden.safetensors").exists()
@@ -126,7 +126,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not LEAPP.exists(), reason="the command was not built")
-def test_the_command_says_what_agrees_and_what_does_not(bench: Workbench) -> None:
+def test_the_command_reports_agreement_and_differences(bench: Workbench) -> None:
     yaml = export(bench, golden=3)
     done = run("verify", yaml)
     assert done.returncode == 0, done.stderr

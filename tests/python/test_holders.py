@@ -100,7 +100,7 @@ def _closure() -> Any:
         (functools.partial(torch.add, torch.ones(3) * 4), lambda h: h.args[0], "held[0]"),
     ],
 )
-def test_what_objects_hold_is_found(bench: Workbench, held: Any, get: Any, path: str) -> None:
+def test_tensors_of_objects_are_found(bench: Workbench, held: Any, get: Any, path: str) -> None:
     class Policy(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
             result: torch.Tensor = x + get(self.held)
@@ -140,7 +140,7 @@ def test_an_output_that_an_object_holds_may_be_state(bench: Workbench) -> None:
     assert manager({"node/x": torch.zeros(3)})["node/y"].tolist() == [2.0, 2.0, 2.0]
 
 
-def test_an_output_that_only_a_variable_holds_is_refused_at_once(bench: Workbench) -> None:
+def test_an_output_that_only_a_variable_holds_is_refused_immediately(bench: Workbench) -> None:
     raw = torch.randn(3)
     with bench.trace():
         annotate.input_tensors("node", {"x": torch.randn(3)})

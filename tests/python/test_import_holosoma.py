@@ -45,7 +45,7 @@ class TestHolosoma:
         "frequency": "50",
     }
 
-    def test_what_the_file_lacks_is_named_key_by_key(self, tmp_path: Path) -> None:
+    def test_missing_keys_are_named(self, tmp_path: Path) -> None:
         file = Policy(60, 3).write(
             tmp_path / "policy.onnx", holosoma_metadata(), obs="actor_obs", actions="action"
         )

@@ -56,7 +56,7 @@ class TestBadMetadata:
         assert (caught.value.code, said in str(caught.value)) == (code, True), caught.value
         assert not (tmp_path / "go").exists()
 
-    def test_a_failed_import_leaves_the_former_one(self, tmp_path: Path) -> None:
+    def test_a_failed_import_leaves_the_previous_one(self, tmp_path: Path) -> None:
         good = Policy(24, 3).write(tmp_path / "good.onnx", mjlab_metadata())
         yaml_file = leapp.import_onnx(good, tmp_path / "go").yaml
         before = yaml_file.read_bytes()
@@ -65,7 +65,7 @@ class TestBadMetadata:
             leapp.import_onnx(bad, tmp_path / "go")
         assert yaml_file.read_bytes() == before
 
-    def test_settings_that_nobody_asks_for(self, tmp_path: Path) -> None:
+    def test_unused_settings(self, tmp_path: Path) -> None:
         file = Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata())
         with refused("LP003"):
             leapp.import_onnx(file, tmp_path / "go", settings={"joint_name": "a"})
@@ -77,7 +77,7 @@ class TestBadMetadata:
         with refused("LP824"):
             leapp.import_onnx(file, tmp_path / "go")
 
-    def test_whatever_stands_there_it_is_an_error_or_a_bundle(self, tmp_path: Path) -> None:
+    def test_any_value_gives_an_error_or_a_bundle(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(6)
         pieces = [
             "",

@@ -73,7 +73,7 @@ class TestMjlab:
         np.testing.assert_allclose(outputs["act/kp"], [[20, 21, 22]])
         np.testing.assert_allclose(outputs["act/kd"], [[0.5, 0.6, 0.7]], rtol=1e-6)
 
-    def test_the_bundle_says_what_its_ports_mean(self, tmp_path: Path) -> None:
+    def test_ports_have_semantics(self, tmp_path: Path) -> None:
         Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata())
         imported = leapp.import_onnx(
             tmp_path / "policy.onnx", tmp_path / "go", settings={"frequency": "50"}

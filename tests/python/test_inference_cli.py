@@ -77,7 +77,7 @@ class TestInspect:
         assert found["nodes"][1]["opset_version"] == 20
         assert found["system_information"]["config_version"] == found["config_version"]
 
-    def test_json_has_what_ports_mean(self, tmp_path: Path) -> None:
+    def test_json_has_semantics_of_ports(self, tmp_path: Path) -> None:
         bundle = Bundle(tmp_path).node("n", "affine.onnx", ["x"], ["y"])
         yaml = bundle.input("n", "x").output("n", "y")
         port = bundle.models["n"]["inputs"][0]
@@ -221,7 +221,7 @@ class TestMerge:
         assert again["inputs"] == ["one.pre.x", "one.policy.h_in"]
         assert asked("check", again["bundle"])["ok"] is True
 
-    def test_own_folder(self, policy: str) -> None:
+    def test_own_directory(self, policy: str) -> None:
         before = Path(policy).read_text()
         done = leapp("merge", policy, Path(policy).parent, code=1)
         assert "it would be overwritten. Choose a different directory" in done.stderr
@@ -244,7 +244,7 @@ class TestMerge:
         assert "with 'big' the models have 377" in done.stderr
         assert "only up to 33554432 (32 MiB) are merged" in done.stderr
 
-    def test_help_offers_what_has_an_effect(self) -> None:
+    def test_help_lists_options_with_an_effect(self) -> None:
         assert "--no-merge" not in leapp("merge", "--help").stdout
 
 

@@ -126,7 +126,7 @@ class TestArrays:
         x = torch.tensor([0.0, 1.0, -1.0]).to(getattr(torch, dtype))
         assert manager({"n/x": x})["n/y"].astype(np.float32).tolist() == [0, 1, -1]
 
-    def test_mapping_that_is_no_dict(self, affine: str) -> None:
+    def test_mapping_that_is_not_a_dict(self, affine: str) -> None:
         from types import MappingProxyType
 
         result = InferenceManager(affine)(MappingProxyType({"n/x": torch.ones(1, 4)}))
@@ -194,7 +194,7 @@ class TestBinding:
 
 
 class TestState:
-    def test_goes_back(self, recurrent: str) -> None:
+    def test_undo(self, recurrent: str) -> None:
         manager = InferenceManager(recurrent)
         x = {"n/x": torch.tensor([[1.0, 2.0, 3.0, 4.0]])}
         manager(x)
@@ -223,7 +223,7 @@ class TestState:
 
 
 class TestOptions:
-    def test_everything_at_once(self, affine: str) -> None:
+    def test_everything_together(self, affine: str) -> None:
         misses: list[tuple[int, float, float]] = []
         manager = InferenceManager(
             affine,
@@ -252,7 +252,7 @@ class TestOptions:
             manager({"n/x": torch.full((1, 4), torch.nan)})
         assert manager.description()[0].startswith("n: ONNX Runtime")
 
-    def test_torchscript_runs_in_onnx_runtime_unless_told_otherwise(self, tmp_path: Path) -> None:
+    def test_torchscript_runs_in_onnx_runtime_by_default(self, tmp_path: Path) -> None:
         layers = torch.nn.Sequential(
             torch.nn.Conv1d(2, 8, 3), torch.nn.BatchNorm1d(8), torch.nn.ELU(), torch.nn.Flatten(),
             torch.nn.LayerNorm(48), torch.nn.Linear(48, 5), torch.nn.Softmax(-1),
@@ -380,7 +380,7 @@ class TestWrongCalls:
         with refused("LP002", "n/x"):
             InferenceManager(recurrent)(torch.ones(1, 4))  # type: ignore[arg-type]
 
-    def test_a_folder(self, recurrent: str) -> None:
+    def test_a_directory(self, recurrent: str) -> None:
         with pytest.raises(ValueError, match=r"must end with \.yaml; this is a directory"):
             InferenceManager(Path(recurrent).parent)
 
@@ -408,7 +408,7 @@ class TestWithoutTorch:
         )
         assert out == "ndarray [[3.0, 3.0, 3.0, 3.0]] False\n"
 
-    def test_torchscript_says_what_it_needs(self, bundle: Bundle) -> None:
+    def test_torchscript_names_the_missing_package(self, bundle: Bundle) -> None:
         bundle.node("n", "affine.pt", ["x"], ["y"]).input("n", "x").output("n", "y")
         out = self.run(
             f"import leapp\n"

@@ -32,7 +32,7 @@ def test_in_the_environment_of_mjlab() -> None:
 
 
 @pytest.mark.skipif(HERE, reason="mjlab is installed")
-def test_without_mjlab_it_is_asked_for(tmp_path: Path) -> None:
+def test_without_mjlab_the_package_is_named(tmp_path: Path) -> None:
     from leapp.integrations import mjlab
 
     with pytest.raises(LeappImportError, match=r"pip install mjlab.*\[LP006\]"):

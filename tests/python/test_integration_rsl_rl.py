@@ -144,7 +144,7 @@ class Env:
         return tensordict.TensorDict(groups, batch_size=2)
 
 
-def test_a_runner_and_what_it_saves(tmp_path: Path) -> None:
+def test_a_runner_and_its_checkpoint(tmp_path: Path) -> None:
     runners = pytest.importorskip("rsl_rl.runners")
     network = {"class_name": "MLPModel", "hidden_dims": [16, 8], "activation": "elu"}
     config = {
@@ -301,7 +301,7 @@ class TestFilesThatAreNotTheirs:
         self.refused(tmp_path / "model.pt", "LP805", config=config)
         assert not (tmp_path / "bomb").exists()
 
-    def test_a_policy_of_nobody(self, tmp_path: Path) -> None:
+    def test_an_unknown_policy(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="Linear has no obs_groups") as raised:
             rsl_rl.export_policy(torch.nn.Linear(2, 2), tmp_path / "robot")
         assert raised.value.code == "LP803"

@@ -120,7 +120,7 @@ def test_acts_as_predict_does(name: str, tmp_path: Path, backend: str) -> None:
     assert_same_actions(yaml, observed(observation), predicted(model))
 
 
-def test_says_nothing_about_a_policy_of_the_library(
+def test_no_message_for_a_policy_of_the_library(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     sb3.export_policy(model_of("PPO", "MultiInputPolicy", DICT, DISCRETE), tmp_path / "robot")
@@ -309,7 +309,7 @@ class TestFilesThatAreNotTheirs:
         assert raised.value.code == "LP805"
         assert not (tmp_path / "bomb").exists()
 
-    def test_a_space_of_nobody(self, tmp_path: Path) -> None:
+    def test_an_unknown_space(self, tmp_path: Path) -> None:
         policy = model_of("PPO", "MlpPolicy", VECTOR, BOX).policy
         policy.observation_space = spaces.Text(4)
         with pytest.raises(leapp.LeappValueError, match="'obs' has the space Text") as raised:
@@ -317,7 +317,7 @@ class TestFilesThatAreNotTheirs:
         assert raised.value.code == "LP803"
         assert not (tmp_path / "robot").exists()
 
-    def test_a_policy_of_nobody(self, tmp_path: Path) -> None:
+    def test_an_unknown_policy(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="got Linear") as raised:
             sb3.export_policy(torch.nn.Linear(2, 2), tmp_path / "robot")
         assert raised.value.code == "LP803"

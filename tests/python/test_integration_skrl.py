@@ -181,7 +181,7 @@ class TestModels:
 
         assert_same_actions(yaml, observe, act, reset, output="actions")
 
-    def test_the_likeliest_choice(self, tmp_path: Path, backend: str) -> None:
+    def test_the_most_probable_choice(self, tmp_path: Path, backend: str) -> None:
         model = Categorical()
         yaml = integration.export_policy(model, tmp_path / "robot", backend=backend)
 
@@ -191,7 +191,7 @@ class TestModels:
 
         assert_same_actions(yaml, observe, act, output="actions")
 
-    def test_the_likeliest_of_several_choices(self, tmp_path: Path, backend: str) -> None:
+    def test_the_most_probable_of_several_choices(self, tmp_path: Path, backend: str) -> None:
         model = MultiCategorical()
         yaml = integration.export_policy(model, tmp_path / "robot", backend=backend)
 
@@ -201,7 +201,7 @@ class TestModels:
 
         assert_same_actions(yaml, observe, act, output="actions")
 
-    def test_says_nothing(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_gives_no_message(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         integration.export_policy(Categorical(), tmp_path / "robot")
         integration.export_policy(Gaussian(), tmp_path / "robot")
         assert capfd.readouterr().err == ""
@@ -329,7 +329,7 @@ class TestPoliciesWithoutAPlace:
             integration.export_policy(model, tmp_path / "robot")
         assert raised.value.code == "LP803"
 
-    def test_of_nobody(self, tmp_path: Path) -> None:
+    def test_of_an_unknown_class(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="got Linear") as raised:
             integration.export_policy(nn.Linear(2, 2), tmp_path / "robot")
         assert raised.value.code == "LP803"

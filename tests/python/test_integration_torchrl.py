@@ -160,7 +160,7 @@ class TestActors:
 
         assert_same_actions(yaml, lambda: {"obs": torch.randn(1, 6)}, act)
 
-    def test_says_nothing(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_gives_no_message(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         integration.export_policy(head(), tmp_path / "robot", env_of(CAT))
         assert capfd.readouterr().err == ""
 
@@ -250,7 +250,7 @@ class TestPoliciesWithoutAPlace:
         assert raised.value.code == code
         assert not (path / "robot").exists()
 
-    def test_of_nobody(self, tmp_path: Path) -> None:
+    def test_of_an_unknown_class(self, tmp_path: Path) -> None:
         self.refused(tmp_path, "LP803", "got Linear", nn.Linear(2, 2), {})
 
     def test_a_transform_with_a_memory(self, tmp_path: Path) -> None:
@@ -262,5 +262,5 @@ class TestPoliciesWithoutAPlace:
         env = env_of(scaler, CAT)
         self.refused(tmp_path, "LP804", "ObservationNorm", head(), env)
 
-    def test_an_input_that_nobody_observes(self, tmp_path: Path) -> None:
+    def test_an_input_without_an_observation(self, tmp_path: Path) -> None:
         self.refused(tmp_path, "LP803", "'obs'", head(), {"base": torch.zeros(1, 2)})

@@ -58,7 +58,7 @@ class TestPolicy:
 
         return _policy.Policy(step, lambda: {"x": torch.randn(1, 3)}, {"total": torch.ones(1, 3)})
 
-    def test_states_begin_as_said_and_begin_again(self, tmp_path: Path, backend: str) -> None:
+    def test_states_start_as_declared_and_are_reset(self, tmp_path: Path, backend: str) -> None:
         yaml = _policy.export(self.integrator(), tmp_path / "sum", backend=backend, frequency=50)
         assert yaml == str(tmp_path / "sum" / "sum.yaml")
         robot = leapp.InferenceManager(yaml)

@@ -111,7 +111,7 @@ def test_a_tensor_that_no_object_holds_is_listed_by_its_line(bench: Workbench) -
     assert constant.path == "" and "test_inventory.py" in constant.where
 
 
-def test_acknowledged_constants_are_not_asked_about(
+def test_acknowledged_constants_are_not_listed(
     bench: Workbench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = ["self.commands", "env.offset", "*.limit", "gain", Env.pose]
@@ -133,7 +133,7 @@ def test_any_other_constant_can_be_an_error(bench: Workbench) -> None:
     assert not by_path()["env.offset"].acknowledged
 
 
-def test_a_name_that_no_constant_has_is_said(bench: Workbench) -> None:
+def test_a_name_without_a_constant_is_reported(bench: Workbench) -> None:
     traced(bench, constants=["env.comands"])
     bench.compile()
     assert [each.code for each in leapp.diagnostics()].count("LP414") == 1
@@ -152,7 +152,7 @@ def test_a_method_acknowledges_too(bench: Workbench) -> None:
     assert by_path()["offset"].acknowledged
 
 
-def test_what_is_no_path_and_no_tensor_is_refused(bench: Workbench) -> None:
+def test_other_types_are_refused(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
         with pytest.raises(TypeError) as error:

@@ -124,7 +124,7 @@ class TestDeployment:
         assert written["write_joint_stiffness_to_sim_index"][0].tolist() == [[40.0, 40.0]]
         assert written["write_joint_damping_to_sim_index"][0].tolist() == [[2.0, 2.0]]
 
-    def test_what_the_controller_owes(self, export: Export) -> None:
+    def test_requirements_of_the_controller(self, export: Export) -> None:
         configs = export.text["pipeline"]["configs"]
         assert configs["frequency"] == 50.0
         owned = configs["isaaclab"]["controller_owned_writes"]
@@ -210,7 +210,7 @@ class TestKeys:
         manager = leapp.InferenceManager(str(export.yaml))
         assert manager.nodes[TASK].device == "cpu"
 
-    def test_what_others_add_is_passed_over(self, export: Export) -> None:
+    def test_unknown_keys_are_ignored(self, export: Export) -> None:
         articulation = {
             "joint_names": ["hip", "knee", "ankle"],
             "default_joint_pos": [0.1, -0.4, 0.2],

@@ -75,7 +75,7 @@ def test_files_of_the_core_are_included_by_their_path_in_there(
     ]
 
 
-def test_what_a_robot_loads_depends_on_no_tool(lint: ModuleType, tmp_path: Path) -> None:
+def test_the_robot_part_depends_on_no_tool(lint: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "leapp_layer(leapp_view DIR tools/view)\n"
         "leapp_layer(leapp_base DIR core/base DEPENDS leapp_view)\n"
@@ -198,7 +198,7 @@ def compile_library(folder: Path, name: str, text: str, *flags: str) -> None:
     )
 
 
-def test_a_tool_in_what_a_robot_loads_is_found(lint: ModuleType, tmp_path: Path) -> None:
+def test_a_tool_in_the_robot_part_is_found(lint: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     compile_library(tmp_path / "lib", "leapp_tools", "namespace leapp { void draw() {} }")
     compile_library(
@@ -268,7 +268,7 @@ def coded(tree: Path) -> Path:
     return tree
 
 
-def test_codes_that_agree_are_no_finding(lint: ModuleType, coded: Path) -> None:
+def test_codes_that_agree_are_not_findings(lint: ModuleType, coded: Path) -> None:
     assert list(lint.check_diagnostics(coded)) == []
 
 

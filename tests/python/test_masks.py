@@ -368,7 +368,9 @@ def test_a_number_of_elements_that_is_used_is_named(bench: Workbench, compute: C
         (two_masks, "torch.where"),
     ],
 )
-def test_what_onnx_cannot_say_is_refused(bench: Workbench, compute: Compute, advice: str) -> None:
+def test_selections_without_an_onnx_form_are_refused(
+    bench: Workbench, compute: Compute, advice: str
+) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": rows(2, 0)})
         annotate.output_tensors("n", {"y": compute(x, x[:, 0] > 0)}, export_with="onnx")

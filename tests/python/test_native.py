@@ -98,7 +98,7 @@ def actions_of(yaml: Path, ticks: int) -> list[np.ndarray]:
 class TestRunning:
     """The engine of compiled nodes."""
 
-    def test_native_code_runs_only_where_it_is_allowed(self, built: Path) -> None:
+    def test_native_code_runs_only_if_it_is_allowed(self, built: Path) -> None:
         said = refusal(built)
         assert "[LP921]" in said
         assert "allow_native=True" in said
@@ -117,7 +117,7 @@ class TestRunning:
         leapp("run", fresh, "--allow-native", code=3)
 
     @torch.no_grad()
-    def test_it_computes_what_was_traced(self, built: Path) -> None:
+    def test_it_computes_the_traced_values(self, built: Path) -> None:
         for found, expected in zip(actions_of(built, 20), walk(Net(0), 20), strict=True):
             np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
 
@@ -161,7 +161,7 @@ class TestChecks:
         assert "[LP923]" in said
         assert "riscv64-linux-gnu" in said
 
-    def test_the_record_says_what_it_was_built_of(self, built: Path) -> None:
+    def test_the_record_lists_its_sources(self, built: Path) -> None:
         record = json.loads(built.with_name("walker.native.json").read_text())
         assert set(record["nodes"]) == {"observe", "policy"}
         assert len(record["nodes"]["policy"]["weights"]) == 64
@@ -172,7 +172,7 @@ class TestChecks:
 class TestBuilding:
     """``leapp build``."""
 
-    def test_it_says_what_it_built(self, fresh: Path, tmp_path: Path) -> None:
+    def test_it_reports_the_result(self, fresh: Path, tmp_path: Path) -> None:
         report = asked("build", fresh, "--out", tmp_path, "--flags", "-march=native")
         assert report["nodes"] == ["observe", "policy"]
         assert Path(report["library"]).is_file()
@@ -181,13 +181,13 @@ class TestBuilding:
             "walker.native.so",
         ]
 
-    def test_without_a_compiler_it_says_so(self, fresh: Path, tmp_path: Path) -> None:
+    def test_without_a_compiler_it_reports_an_error(self, fresh: Path, tmp_path: Path) -> None:
         done = leapp("build", fresh, "--out", tmp_path, "--cxx", "no-such-compiler", code=3)
         assert "no-such-compiler" in done.stderr
         assert "[LP903]" in done.stderr
         assert not list(tmp_path.iterdir())
 
-    def test_what_the_compiler_refuses_is_shown(self, fresh: Path, tmp_path: Path) -> None:
+    def test_compiler_errors_are_shown(self, fresh: Path, tmp_path: Path) -> None:
         done = leapp("build", fresh, "--out", tmp_path, "--flags", "--no-such-flag", code=3)
         assert "no-such-flag" in done.stderr
         assert not list(tmp_path.iterdir())

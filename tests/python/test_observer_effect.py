@@ -202,7 +202,7 @@ def test_a_session_and_an_export_leave_the_process_as_it_was(tmp_path: Path) -> 
     assert not changes(held, held_objects(policy))
 
 
-def test_functions_of_time_and_random_stay_what_they_are(tmp_path: Path) -> None:
+def test_functions_of_time_and_random_are_not_replaced(tmp_path: Path) -> None:
     import concurrent.futures
     import time
 

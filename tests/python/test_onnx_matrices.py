@@ -112,7 +112,7 @@ def test_rotations(dtype: torch.dtype, bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize("name", ["cholesky", "inv", "solve", "lu_factor"])
-def test_a_tick_fails_where_pytorch_raises(name: str, bench: Workbench) -> None:
+def test_a_tick_fails_if_pytorch_raises(name: str, bench: Workbench) -> None:
     """Return matrices without such factors or inverse."""
     function = getattr(torch.linalg, name)
 
@@ -133,7 +133,7 @@ def test_a_tick_fails_where_pytorch_raises(name: str, bench: Workbench) -> None:
     assert failed.value.code == "LP611"
 
 
-def test_what_asks_for_the_failing_step_does_not_fail(bench: Workbench) -> None:
+def test_ex_variants_return_the_failing_step(bench: Workbench) -> None:
     with bench.trace():
         a = annotate.input_tensors("n", {"a": torch.eye(3)})
         info = torch.linalg.cholesky_ex(a).info

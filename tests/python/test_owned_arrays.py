@@ -32,7 +32,7 @@ def test_arrays_of_an_object_are_its_own_again_after_the_session(bench: Workbenc
     assert policy.more["inner"][0] is buffer
 
 
-def test_a_module_that_nobody_registered_is_followed(bench: Workbench) -> None:
+def test_an_unregistered_module_is_followed(bench: Workbench) -> None:
     source = bench.folder / "plugin.py"
     source.write_text(
         "import numpy as np\n"

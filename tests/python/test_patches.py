@@ -30,7 +30,7 @@ def test_nothing_is_patched_without_global_patching(bench: Workbench) -> None:
         assert names_of(torch.Tensor, torch.utils) == before
 
 
-def test_what_the_program_put_in_place_of_a_patch_stays(bench: Workbench) -> None:
+def test_a_replacement_by_the_program_stays(bench: Workbench) -> None:
     library = SimpleNamespace(scale=abs, name="library")
     library.__name__ = "library"
 

@@ -17,7 +17,7 @@ from leapp import FunctionPatch, LeappError, annotate
     ("name", "replacement", "code"),
     [(3, abs, "LP002"), ("sin", 3, "LP002"), ("no_such", abs, "LP003"), ("pi", abs, "LP003")],
 )
-def test_what_cannot_be_patched_is_refused(name: Any, replacement: Any, code: str) -> None:
+def test_invalid_targets_are_refused(name: Any, replacement: Any, code: str) -> None:
     with pytest.raises(LeappError) as caught:
         FunctionPatch(math, name, replacement)
     assert caught.value.code == code
@@ -29,7 +29,7 @@ class Library:
         return torch.from_numpy(x.numpy() * 3)
 
 
-def test_it_is_called_on_traced_values_only_and_gone_afterwards(bench: Workbench) -> None:
+def test_it_is_called_on_traced_values_only_and_removed_afterwards(bench: Workbench) -> None:
     seen: list[bool] = []
 
     def scale(x: torch.Tensor) -> torch.Tensor:

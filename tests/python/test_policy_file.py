@@ -27,7 +27,7 @@ def policy(tmp_path: Path) -> Path:
 
 
 class TestImportCommand:
-    def test_says_what_it_wrote_and_assumed(self, policy: Path, tmp_path: Path) -> None:
+    def test_prints_its_files_and_assumptions(self, policy: Path, tmp_path: Path) -> None:
         said = command("import", policy, "-o", tmp_path / "go", "--set", "frequency=50").stdout
         assert said.startswith(f"wrote {tmp_path / 'go' / 'go.yaml'}, from mjlab\n")
         assert "note: lists in the file have three decimals" in said
@@ -103,7 +103,7 @@ class TestPolicyFile:
         assert failed["code"] == "LP825"
         assert "joint_pos_history" in failed["error"] or "last action" in failed["error"]
 
-    def test_a_target_that_is_no_scaled_action_is_refused(self, tmp_path: Path) -> None:
+    def test_a_target_that_is_not_a_scaled_action_is_refused(self, tmp_path: Path) -> None:
         metadata = mjlab_metadata(**NO_HISTORY)
         file = Policy(15, 3).write(tmp_path / "policy.onnx", metadata)
         yaml_file = leapp.import_onnx(file, tmp_path / "go").yaml
@@ -124,7 +124,7 @@ class TestPolicyFile:
             ("kind: state/joint/velocity", "kind: state/joint/position", "would be 'joint_pos'"),
         ],
     )
-    def test_what_a_bundle_does_not_say_is_named(
+    def test_missing_semantics_are_named(
         self, policy: Path, tmp_path: Path, found: str, instead: str, said: str
     ) -> None:
         yaml_file = leapp.import_onnx(policy, tmp_path / "go").yaml
@@ -136,7 +136,7 @@ class TestPolicyFile:
         assert (failed["code"], said in failed["error"]) == ("LP825", True), failed
         assert not out.exists()
 
-    def test_a_bundle_without_feedback_puts_out_how_far_its_targets_are_from_the_pose(
+    def test_a_bundle_without_feedback_outputs_distances_from_the_pose(
         self, tmp_path: Path
     ) -> None:
         metadata = mjlab_metadata(

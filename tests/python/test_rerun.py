@@ -77,7 +77,7 @@ def test_a_number_that_the_program_changed_since(bench: Workbench) -> None:
     assert len(named()) == 1
 
 
-def test_a_function_of_its_inputs_says_nothing(bench: Workbench) -> None:
+def test_a_pure_function_gives_no_message(bench: Workbench) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ELU(), torch.nn.Linear(8, 2))
 
     @annotate.method(export_with="onnx")
@@ -118,7 +118,7 @@ def test_a_function_that_refuses_such_inputs_is_left_alone(bench: Workbench) -> 
     assert not named()
 
 
-def test_a_name_that_is_no_traced_function_is_refused(bench: Workbench) -> None:
+def test_a_name_without_a_traced_function_is_refused(bench: Workbench) -> None:
     traced_policy(bench)
     with pytest.raises(leapp.LeappError) as error:
         bench.compile(rerun=["policy"])

@@ -56,7 +56,7 @@ def check(seed: int, folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_schedules_do_what_the_rules_say(part: int, tmp_path: Path) -> None:
+def test_random_schedules_follow_the_rules(part: int, tmp_path: Path) -> None:
     did = set()
     for seed in range(FIRST + part, FIRST + EXAMPLES, PARTS):
         folder = tmp_path / str(seed)

@@ -222,7 +222,7 @@ def test_a_clock(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert first is not None and first.tick == 1
 
 
-def test_an_exception_leaves_no_difference_behind(bench: Workbench) -> None:
+def test_an_exception_leaves_no_difference(bench: Workbench) -> None:
     class Program:
         h = torch.zeros(2)
         fails = False
@@ -300,7 +300,7 @@ def test_a_wrong_hypothesis_about_state_shows_in_a_later_tick(bench: Workbench) 
     assert pi.unjudged == 13, "its state is another one from here on"
 
 
-def test_another_node_is_judged_on_what_the_program_hands_it(bench: Workbench) -> None:
+def test_another_node_is_compared_on_the_programs_values(bench: Workbench) -> None:
     class Program(Counter):
         def step(self) -> None:
             self.tick += 1
@@ -312,7 +312,7 @@ def test_another_node_is_judged_on_what_the_program_hands_it(bench: Workbench) -
     assert report.nodes["second"].first is None, str(report)
 
 
-def test_what_changes_between_nodes_is_told_of_the_wire(bench: Workbench) -> None:
+def test_a_change_between_nodes_is_reported_for_the_wire(bench: Workbench) -> None:
     class Program(Counter):
         def step(self) -> None:
             self.tick += 1
@@ -358,7 +358,7 @@ def test_annotations_do_nothing_before_and_after(bench: Workbench) -> None:
     assert run.report().nodes["pi"].ticks == 1
 
 
-def test_what_the_bundle_does_not_have_is_said(bench: Workbench) -> None:
+def test_missing_nodes_are_reported(bench: Workbench) -> None:
     yaml = export(bench, Counter().step)
     report = shadow(yaml, lambda: node("other", torch.ones(2), lambda x: x), 2)
     assert report.unknown == ["other"]
@@ -378,6 +378,6 @@ def test_a_report_needs_a_run() -> None:
         leapp.shadow("nowhere.yaml").report()
 
 
-def test_the_log_says_that_it_is_there(bench: Workbench) -> None:
+def test_the_log_reports_the_run(bench: Workbench) -> None:
     export(bench, Counter().step)
     assert "leapp.shadow(" in bench.log()

@@ -36,7 +36,7 @@ def test_resets_that_the_program_tells(bench: Workbench) -> None:
     assert report.passed and report.nodes["pi"].compared == 15, str(report)
 
 
-def test_resets_that_it_does_not_tell_are_followed_and_said(bench: Workbench, capfd: Any) -> None:
+def test_unannounced_resets_are_followed_and_reported(bench: Workbench, capfd: Any) -> None:
     yaml = export(bench, Leaky().step)
     capfd.readouterr()
     with torch.no_grad(), leapp.shadow(yaml) as run:

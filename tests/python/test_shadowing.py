@@ -34,7 +34,7 @@ def test_odd_payloads_are_not_reported_by_the_call(
     assert _shadowing.output_tensors("n", {"y": y}, None) is y
 
 
-def test_an_interrupt_is_no_odd_payload(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_not_an_invalid_payload(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any) -> Any:
         raise KeyboardInterrupt
 

@@ -114,22 +114,24 @@ def compare(bench: Workbench, make: Callable[[], Tick], passes: int) -> list[str
         reset_between, reset_after,
     ],
 )  # fmt: skip
-def test_passes_show_what_lasts(bench: Workbench, make: Callable[[], Tick], passes: int) -> None:
+def test_passes_show_persistent_memory(
+    bench: Workbench, make: Callable[[], Tick], passes: int
+) -> None:
     assert compare(bench, make, passes) == []
 
 
 @pytest.mark.parametrize("make", [made_anew, copied_anew, made_anew_for_one])
-def test_after_one_pass_what_was_let_go_is_scratch(
+def test_after_one_pass_released_memory_is_scratch(
     bench: Workbench, make: Callable[[], Tick]
 ) -> None:
     assert compare(bench, make, 1) == ["LP303"]
 
 
-def test_after_one_pass_what_is_kept_is_state(bench: Workbench) -> None:
+def test_after_one_pass_kept_memory_is_state(bench: Workbench) -> None:
     assert compare(bench, kept, 1) == []
 
 
-def test_what_changes_between_passes_is_named(bench: Workbench) -> None:
+def test_changes_between_passes_are_reported(bench: Workbench) -> None:
     memory = torch.ones(3)
     with bench.trace():
         for _ in range(3):

@@ -57,7 +57,7 @@ class TestDeferred:
             assert seen == [signal.SIGTERM]
         assert seen == [signal.SIGTERM, signal.SIGTERM]
 
-    def test_what_a_handler_raises_ends_the_block(self, handler: Any) -> None:
+    def test_an_exception_of_a_handler_ends_the_block(self, handler: Any) -> None:
         handler(raise_ended)
         with pytest.raises(Ended), _signals.Deferred() as signals:
             send()
@@ -124,7 +124,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 class TestCompiling:
-    def test_a_signal_leaves_the_former_bundle(self, bench: Workbench, handler: Any) -> None:
+    def test_a_signal_leaves_the_previous_bundle(self, bench: Workbench, handler: Any) -> None:
         with bench.trace():
             run_pass()
         leapp.compile_graph(visualize=False)
@@ -323,7 +323,7 @@ leapp.compile_graph(visualize=False, cancelled=end_program)
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
-def test_a_program_that_is_ended_keeps_its_former_bundle(bench: Workbench, name: str) -> None:
+def test_a_killed_program_keeps_its_previous_bundle(bench: Workbench, name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(bench.folder), name], capture_output=True
     )

@@ -51,7 +51,7 @@ def test_every_page_is_in_the_navigation() -> None:
         assert page.removeprefix("docs/") in navigation, f"mkdocs.yml does not lead to {page}"
 
 
-def test_the_site_is_whole(tmp_path: Path) -> None:
+def test_the_site_is_complete(tmp_path: Path) -> None:
     python = ROOT / ".cache" / "docs" / "bin" / "python"
     if not python.exists():
         pytest.skip("MkDocs is not installed; `make docs` installs it")

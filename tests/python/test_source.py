@@ -88,7 +88,7 @@ class Counter:
         return self.count
 
 
-def test_what_a_class_carries_from_call_to_call() -> None:
+def test_attributes_that_persist_between_calls() -> None:
     assert carries(Counter, "count")
     assert not carries(Counter, "last")
     assert not carries(Counter, "fixed")

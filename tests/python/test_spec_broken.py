@@ -161,7 +161,7 @@ def test_edited_yaml(good: Path, tmp_path: Path, edit: Edit) -> None:
     assert "g.yaml" in str(caught.value) or str(tmp_path) in str(caught.value)
 
 
-def test_symlink_out_of_the_folder(good: Path, tmp_path: Path) -> None:
+def test_symlink_out_of_the_directory(good: Path, tmp_path: Path) -> None:
     path = copy(good, tmp_path / "g")
     shutil.move(path.parent / "pre.onnx", tmp_path / "elsewhere.onnx")
     (path.parent / "pre.onnx").symlink_to(tmp_path / "elsewhere.onnx")

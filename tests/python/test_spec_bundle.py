@@ -183,7 +183,7 @@ class TestParameters:
         x = torch.randn(2)
         torch.testing.assert_close(bench.manager()({"n/x": x})["n/y"], torch.relu(x))
 
-    def test_onnx_without_what_torch_needs(
+    def test_onnx_has_no_torch_keys(
         self, bench: Workbench, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("leapp._bridge._NEEDED", {"onnx-dynamo": ("no_such_package",)})
@@ -430,7 +430,7 @@ class TestWholeExport:
         assert not bench.path("g", "old.pt").exists()
         assert bench.path("g", "new.pt").exists()
 
-    def test_failed_export_leaves_the_former_one(self, bench: Workbench) -> None:
+    def test_failed_export_leaves_the_previous_one(self, bench: Workbench) -> None:
         with bench.trace():
             x = annotate.input_tensors("good", {"x": torch.ones(2)})
             annotate.output_tensors("good", {"y": x * 2}, export_with="jit")

@@ -41,7 +41,7 @@ def test_artifacts_of_a_graph(bench: Workbench) -> None:
     assert bench.path("g", "g.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
-def test_no_drawing_when_not_asked_for(bench: Workbench) -> None:
+def test_no_drawing_unless_requested(bench: Workbench) -> None:
     with bench.trace():
         double(torch.ones(2))
     leapp.compile_graph(visualize=False)
@@ -115,7 +115,7 @@ def test_verbose_shows_more_on_the_console(tmp_path: Path, at: str) -> None:
     assert "Computation nodes" in verbose
 
 
-def test_log_is_written_whether_verbose_or_not(bench: Workbench) -> None:
+def test_log_is_written_with_and_without_verbose(bench: Workbench) -> None:
     with bench.trace("quiet"):
         double(torch.ones(2))
     bench.compile()
@@ -168,7 +168,7 @@ def test_non_traced_node_keeps_its_ports_and_wires(bench: Workbench, form: str) 
     assert bench.path("g", "post.pt").exists()
 
 
-def test_non_traced_node_may_do_what_tracing_cannot_follow(bench: Workbench) -> None:
+def test_non_traced_node_may_do_anything(bench: Workbench) -> None:
     with bench.trace(non_traced=["sim"]):
         s = annotate.input_tensors("sim", {"x": torch.ones(2)})
         fresh = torch.tensor([float(v) + 1 for v in s.tolist()])

@@ -84,7 +84,7 @@ class TestFunctionPatch:
             leapp.start("g", save_path=str(bench.folder), patching=patches)
         assert not leapp.ExportManager().is_interpret_graph_enabled()
 
-    def test_what_the_program_put_there_stays(
+    def test_a_replacement_by_the_program_stays(
         self, bench: Workbench, library: types.ModuleType, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def mine(value: Any) -> Any:

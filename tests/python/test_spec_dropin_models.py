@@ -94,7 +94,7 @@ class TestModelFiles:
         assert [m["parameters"]["warp_segments"] for m in yaml["models"].values()] == [0, 0]
         assert yaml["system information"]["warp version"] is None
 
-    def test_outputs_that_go_nowhere(self, bench: Workbench) -> None:
+    def test_unused_outputs(self, bench: Workbench) -> None:
         with bench.trace():
             stage(torch.ones(2), export_with="jit")
         bench.compile()

@@ -24,7 +24,7 @@ class TestNodesOfAManager:
         bench.compile()
         return bench
 
-    def test_say_what_they_take_and_give(self, bundle: Workbench) -> None:
+    def test_have_shapes_and_types(self, bundle: Workbench) -> None:
         node = bundle.manager().nodes["two"]
         assert node.device == "cpu"
         assert [name.removesuffix("_in") for name in node.input_names] == ["x", "count"]

@@ -24,7 +24,7 @@ def test_every_rule_has_code_a_test_and_a_message(checker: ModuleType) -> None:
     assert checker.check(ROOT) == []
 
 
-def test_what_is_missing_or_unknown_is_named(checker: ModuleType, tmp_path: Path) -> None:
+def test_missing_and_unknown_labels_are_named(checker: ModuleType, tmp_path: Path) -> None:
     page = tmp_path / "docs" / "reference" / "bundle.md"
     page.parent.mkdir(parents=True)
     page.write_text("- **B1** One.\n- **B2** Two.\n### Writing\n- **B3** Three.\n- **B3** Again.\n")

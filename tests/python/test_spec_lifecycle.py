@@ -107,13 +107,13 @@ def test_annotate_signature(call: str, leading: list[str]) -> None:
     assert names[: len(leading)] == leading
 
 
-def test_start_creates_the_folder_and_the_log(bench: Workbench) -> None:
+def test_start_creates_the_directory_and_the_log(bench: Workbench) -> None:
     with bench.trace("made/by/nobody"[:4]):
         assert bench.path("made").is_dir()
         assert list(bench.path("made").glob("log*"))
 
 
-def test_missing_parents_of_the_folder_are_made(bench: Workbench) -> None:
+def test_missing_parents_of_the_directory_are_created(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.path("a", "b")))
     double(torch.ones(2))
     leapp.stop()
@@ -251,7 +251,7 @@ class TestNodeNeverCompleted:
 
 class TestAPassThatAnExceptionLeft:
     @pytest.mark.parametrize("failing", [0, 1])
-    def test_the_next_one_begins_anew(
+    def test_the_next_one_starts_again(
         self, bench: Workbench, failing: int, capfd: pytest.CaptureFixture[str]
     ) -> None:
         with bench.trace():
@@ -269,7 +269,7 @@ class TestAPassThatAnExceptionLeft:
         assert bench.compile() == {"n": True}
         assert bench.yaml()["pipeline"]["feedback_flow"] == {"n/h": ["n/h"]}
 
-    def test_abandon_says_so_without_a_warning(
+    def test_abandon_gives_no_warning(
         self, bench: Workbench, capfd: pytest.CaptureFixture[str]
     ) -> None:
         with bench.trace():
@@ -287,7 +287,7 @@ class TestAPassThatAnExceptionLeft:
         annotate.abandon("n")
 
 
-def test_restart_drops_what_was_traced(bench: Workbench) -> None:
+def test_restart_drops_the_trace(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.folder))
     double(torch.ones(2), "old")
     leapp.start("g", save_path=str(bench.folder))

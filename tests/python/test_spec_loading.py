@@ -89,7 +89,7 @@ class TestLoading:
             InferenceManager(path)
 
     @pytest.mark.parametrize("path", ["../escape.pt", "/etc/passwd", "a/../../escape.pt"])
-    def test_path_that_leaves_the_folder(self, jit_pair: Workbench, path: str) -> None:
+    def test_path_that_leaves_the_directory(self, jit_pair: Workbench, path: str) -> None:
         shutil.copy(jit_pair.path("g", "policy.pt"), jit_pair.path("escape.pt"))
         yaml_path = self.edit(
             jit_pair, lambda d: d["models"]["policy"]["parameters"].update(model_path=path)
@@ -119,14 +119,14 @@ class TestLoading:
         with pytest.raises(ValueError):
             InferenceManager(str(path))
 
-    def test_wire_to_nowhere(self, jit_pair: Workbench) -> None:
+    def test_wire_to_a_missing_port(self, jit_pair: Workbench) -> None:
         path = self.edit(
             jit_pair, lambda d: d["pipeline"]["data_flow"].update({"pre/mixed": ["nobody/x"]})
         )
         with pytest.raises(ValueError, match="nobody"):
             InferenceManager(path)
 
-    def test_wire_from_nowhere(self, jit_pair: Workbench) -> None:
+    def test_wire_from_a_missing_port(self, jit_pair: Workbench) -> None:
         path = self.edit(
             jit_pair, lambda d: d["pipeline"]["data_flow"].update({"pre/nothing": ["policy/x"]})
         )

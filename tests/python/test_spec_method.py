@@ -95,7 +95,7 @@ class TestMethod:
         bench.compile()
         assert sorted(ports(bench, "f")) == ["left", "right"]
 
-    def test_self_is_no_input(self, bench: Workbench) -> None:
+    def test_self_is_not_an_input(self, bench: Workbench) -> None:
         class Controller:
             gain = 3.0
 

@@ -177,7 +177,7 @@ class TestModule:
                 )
         assert bench.compile() == {"n": True}
 
-    def test_written_before_read_is_no_state(self, bench: Workbench) -> None:
+    def test_written_before_read_is_not_state(self, bench: Workbench) -> None:
         class Scratch(nn.Module):
             def __init__(self) -> None:
                 super().__init__()
@@ -286,7 +286,7 @@ class TestUndeclared:
             x = torch.randn(2)
             torch.testing.assert_close(manager({"n/x": x})["n/y"], step(twin, x))
 
-    def test_it_is_said_in_the_log(self, bench: Workbench) -> None:
+    def test_it_is_in_the_log(self, bench: Workbench) -> None:
         model = Counter("copy_")
         with bench.trace(), torch.no_grad():
             x = annotate.input_tensors("n", {"x": torch.ones(2)})

@@ -68,7 +68,7 @@ class TestDeclaredState:
         bench.compile()
         assert feedback(bench) == {"n/h": ["n/h"], "n/c": ["n/c"]}
 
-    def test_update_returns_what_it_was_given(self, bench: Workbench) -> None:
+    def test_update_returns_its_argument(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
         h = annotate.state_tensors("n", {"h": torch.zeros(2)})

@@ -292,7 +292,7 @@ class TestBakedValues:
         bench.compile(strict=False)
         assert re.search(r"test_spec_validation\.py:\d+", bench.log())
 
-    def test_nothing_is_said_of_a_clean_program(
+    def test_a_clean_program_gives_no_message(
         self, bench: Workbench, capfd: pytest.CaptureFixture[str]
     ) -> None:
         weight = torch.randn(3, 3)
@@ -304,7 +304,7 @@ class TestBakedValues:
         shown = capfd.readouterr()
         assert "WARN" not in (shown.out + shown.err).upper()
 
-    def test_shapes_and_metadata_are_no_leaks(
+    def test_shapes_and_metadata_are_not_reported(
         self, bench: Workbench, capfd: pytest.CaptureFixture[str]
     ) -> None:
         with bench.trace():
@@ -343,7 +343,7 @@ class TestNotCompared:
         assert "Not validated: 1/1" in bench.log()
 
 
-def test_a_pass_that_keeps_something_else_is_said_to_do_so(bench: Workbench) -> None:
+def test_a_pass_that_keeps_something_else_is_reported(bench: Workbench) -> None:
     pushes, rings = torch.zeros(2, dtype=torch.long), [torch.empty(0)]
     with bench.trace():
         for tick in range(4):

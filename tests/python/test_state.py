@@ -23,7 +23,7 @@ def test_annotations_load_nothing() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_calls_are_those_of_what_is_on(bench: Workbench) -> None:
+def test_calls_depend_on_the_active_mode(bench: Workbench) -> None:
     assert _state.calls is _untraced
     with bench.trace():
         from leapp import _tracing

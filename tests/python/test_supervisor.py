@@ -164,7 +164,7 @@ def test_the_command_shows_how_each_policy_is_bound(folder: Path) -> None:
     assert report["policies"]["second"]["outputs"][0]["elements"][3]["signal"] == "m"
 
 
-def test_the_command_finds_what_does_not_fit(folder: Path) -> None:
+def test_the_command_finds_mismatches(folder: Path) -> None:
     (folder / "supervisor.yaml").write_text(DESCRIPTION + "fallback: {arm: damp}\n")
     done = bind(folder)
     assert done.returncode == 1

@@ -148,7 +148,7 @@ def test_python_writes_a_slice_for_each_node(policy: str, tmp_path: Path) -> Non
     assert slices(tmp_path / "run.pftrace") == {"tick": 5, "pre": 5, "policy": 5, "": 15}
 
 
-def test_perfetto_reads_what_the_runtime_writes(policy: str, tmp_path: Path) -> None:
+def test_perfetto_reads_the_runtimes_files(policy: str, tmp_path: Path) -> None:
     robot = leapp.InferenceManager(policy, array="numpy", merge=False)
     robot.trace_to(tmp_path / "run.pftrace")
     for _ in range(5):

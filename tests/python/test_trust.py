@@ -24,7 +24,7 @@ from leapp import InferenceManager, LeappError, TensorSemantics, annotate, diagn
 class TestCommand:
     """The same from a shell."""
 
-    def test_check_refuses_and_is_told_to_trust(self, tmp_path: Path) -> None:
+    def test_check_refuses_without_trust(self, tmp_path: Path) -> None:
         file = tmp_path / "written"
         body = f'    y = torch.from_file("{file}", True, 4)\n    return x\n'
         path = torchscript(tmp_path, body)

@@ -156,7 +156,7 @@ def voice(bench: Workbench, make: Any, passes: int) -> str:
 
 @tells_positions
 @pytest.mark.parametrize(("make", "passes", "expected"), TABLE)
-def test_what_nobody_declared_is_named(
+def test_undeclared_values_are_named(
     bench: Workbench, make: Any, passes: int, expected: str
 ) -> None:
     assert voice(bench, make, passes) == expected
@@ -184,7 +184,7 @@ def test_a_number_that_is_used_is_named(bench: Workbench) -> None:
     assert "LP202" in [each.code for each in leapp.diagnostics()]
 
 
-def test_a_copy_is_no_pickle(bench: Workbench) -> None:
+def test_a_copy_is_not_a_pickle(bench: Workbench) -> None:
     class Policy(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
             result: torch.Tensor = copy.copy(x) * 2

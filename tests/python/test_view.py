@@ -170,7 +170,7 @@ def test_a_click_opens_a_node(tmp_path: Path, browser: Browser) -> None:
     assert browser.evaluate("document.querySelectorAll('#drawing .chosen').length") == 1
 
 
-def test_a_click_on_a_wire_shows_what_flowed(tmp_path: Path, browser: Browser) -> None:
+def test_a_click_on_a_wire_shows_its_values(tmp_path: Path, browser: Browser) -> None:
     browser.open(make_page(tmp_path))
     browser.click(link_to("observe/y"))
     assert "y → x" in browser.text("#panel h2")
@@ -215,7 +215,7 @@ def test_keys_search_and_themes(tmp_path: Path, browser: Browser) -> None:
     browser.key("t")
 
 
-def test_zoom_keeps_what_is_under_the_pointer(tmp_path: Path, browser: Browser) -> None:
+def test_zoom_keeps_the_point_under_the_pointer(tmp_path: Path, browser: Browser) -> None:
     browser.open(make_page(tmp_path))
     box = f"({node_at('policy')}).getBoundingClientRect()"
     where = f"(() => {{ const b = {box}; return [b.x, b.width]; }})()"
@@ -232,9 +232,7 @@ def test_zoom_keeps_what_is_under_the_pointer(tmp_path: Path, browser: Browser) 
 @pytest.mark.parametrize(
     "address", ["", "node=", "wire=1", "node=%", "constructor", "inputs=policy/y"]
 )
-def test_addresses_of_nothing_show_the_whole(
-    address: str, tmp_path: Path, browser: Browser
-) -> None:
+def test_unknown_addresses_show_the_bundle(address: str, tmp_path: Path, browser: Browser) -> None:
     browser.open(make_page(tmp_path), address)
     assert browser.text("#panel h2") == "test"
 
@@ -336,14 +334,14 @@ def test_latencies_robot_and_recording(tmp_path: Path, browser: Browser) -> None
     assert browser.evaluate("document.querySelectorAll('#panel polyline').length") == 4
 
 
-def test_a_file_that_is_no_bench_report(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_bench_report(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text("{}")
     path = make_bundle(tmp_path / "bundle")
     done = leapp("view", path, "--no-open", "--bench", tmp_path / "report.json", code=1)
     assert "leapp bench bundle.yaml --json" in done.stderr and "[LP961]" in done.stderr
 
 
-def test_what_cannot_be_read_is_a_remark(tmp_path: Path, browser: Browser) -> None:
+def test_unreadable_models_become_remarks(tmp_path: Path, browser: Browser) -> None:
     path = make_bundle(tmp_path / "bundle")
     (tmp_path / "bundle" / "policy.onnx").write_bytes(b"\0broken")
     (tmp_path / "bundle" / "test_golden.safetensors").write_bytes(b"short")

@@ -32,7 +32,7 @@ def test_containers_and_attributes_make_the_path() -> None:
     assert paths("part", functools.partial(torch.add, torch.ones(1))) == ["part[0]"]
 
 
-def test_a_module_says_what_its_tensors_are() -> None:
+def test_a_module_names_its_tensors() -> None:
     net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
     net.extra = torch.zeros(1)
     found = walk("net", net)
@@ -63,7 +63,7 @@ def test_code_of_libraries_is_not_looked_into() -> None:
     assert paths("library", torch.nn.functional.relu) == []
 
 
-def test_it_ends_where_it_is_told_to_and_in_rings() -> None:
+def test_it_ends_at_the_limit_and_in_cycles() -> None:
     ring: list[Any] = [torch.zeros(1)]
     ring.append(ring)
     assert paths("ring", ring) == ["ring[0]"]

@@ -145,7 +145,7 @@ def test_the_installed_version_is_that_of_the_sources() -> None:
         assert importlib.metadata.version(package) == leapp.__version__
 
 
-def test_without_torch_the_build_ends_with_what_to_install(tmp_path: Path) -> None:
+def test_without_torch_the_build_names_the_packages(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
     code = "from wheel_metadata import dynamic_metadata; dynamic_metadata({}, {})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}

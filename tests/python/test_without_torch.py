@@ -52,7 +52,7 @@ def test_a_robot_loads_no_tools() -> None:
     )
 
 
-def test_tracing_with_torch_blocked_says_what_is_missing() -> None:
+def test_tracing_with_torch_blocked_names_the_missing_package() -> None:
     code = (
         BLOCK_TORCH + "import leapp\ntry:\n  leapp.start('g')\nexcept ImportError as e:\n  print(e)"
     )
@@ -68,7 +68,7 @@ def _start_with(monkeypatch: pytest.MonkeyPatch, built_for: types.ModuleType | N
     return raised.value
 
 
-def test_tracing_with_the_runtime_alone_says_which_package_adds_it(
+def test_tracing_with_the_runtime_alone_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     error = _start_with(monkeypatch, None)

@@ -49,7 +49,7 @@ def test_phrases_and_first_words_are_found(path: str, text: str) -> None:
         ("tests/a.cpp", 'f("nobody");\n'),
     ],
 )
-def test_plain_english_and_code_are_no_findings(path: str, text: str) -> None:
+def test_plain_english_and_code_are_not_findings(path: str, text: str) -> None:
     assert list(check_words.check_text(path, text)) == []
 
 
