@@ -261,7 +261,7 @@ TEST(CarriedTest, AnotherNodesOutputIsCarriedInBuffersThatTheProgramWrites) {
   const auto copy = [&](const std::string& to, const std::string& from, int pass) {
     world->captures.before_write(world->tensors.at(to));
     world->tensors.at(to).copy_(world->tensors.at(from));
-    if (pass >= 0) world->made.push_back({world->tensors.at(to), {writer.node.id, "z"}, pass});
+    if (pass >= 0) world->results.push_back({world->tensors.at(to), {writer.node.id, "z"}, pass});
   };
   for (int tick = 0; tick < 4; ++tick) {
     reader.run();

@@ -61,12 +61,12 @@ struct World {
   std::map<const c10::StorageImpl*, session::MemoryUse::Writer> writers = {};
   /// The node and port that computed a tensor of the program; the port is empty if it is not an
   /// output.
-  struct Made {
+  struct NodeResult {
     at::Tensor tensor;
     session::PortId source;
     int pass = 0;
   };
-  std::vector<Made> made = {};
+  std::vector<NodeResult> results = {};
   std::vector<at::Tensor> renewed = {};  ///< tensors that `new` created
   trace::NodeId nodes = 0;
   double others = 10;  ///< the next value of `other`
@@ -298,7 +298,7 @@ class NodeWriter {
       read.made_since = std::any_of(
           world_->renewed.begin(), world_->renewed.end(),
           [&](const at::Tensor& tensor) { return tensor.is_alias_of(tape_->tensor(var)); });
-      for (const auto& [tensor, source, number] : world_->made) {
+      for (const auto& [tensor, source, number] : world_->results) {
         if (tensor.unsafeGetTensorImpl() != variable.impl._unsafe_get_target()) continue;
         read.from = source.node;
         if (!source.port.empty()) read.source = source;
@@ -323,7 +323,7 @@ class NodeWriter {
       variable.survives = std::any_of(world_->tensors.begin(), world_->tensors.end(), is_it);
       if (!variable.survives || variable.node != node.id) continue;
       const bool output = find_port(node.outputs, name) != nullptr;
-      world_->made.push_back({local, {node.id, output ? name : ""}, number_ - 1});
+      world_->results.push_back({local, {node.id, output ? name : ""}, number_ - 1});
     }
   }
 
