@@ -49,6 +49,19 @@ TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
   }
 }
 
+TEST(BakedTest, AnEscapeOnALineThatOnlyShowsValuesIsNotSaid) {
+  NodeWriter writer = tape_of({.lines = {"k = neg(m)", "add_(m, x)", "return x"}});
+  writer.node.passes[0].escapes = {
+      {writer.var("k"), {"program.py", 7}, Code::kNumber, "it was printed"}};
+  const std::vector<WrittenPass> passes = written_in(writer.node);
+  const Followed followed = follow({writer.node, passes}, find_written(writer.node, passes[0]));
+  trace::set_source_hooks({.only_shown = [](trace::FrameRef) { return true; }});
+  const Findings shown = find_escapes(writer.node, followed);
+  trace::set_source_hooks({});
+  EXPECT_EQ(codes(shown), Lines{});
+  EXPECT_EQ(codes(find_escapes(writer.node, followed)), Lines{"LP202"});
+}
+
 TEST(BakedTest, AnEscapeIsSaidWhereTheProgramWritesToItsMemoryBetweenPasses) {
   for (const bool written : {false, true}) {
     const auto world = std::make_shared<testing::World>();
@@ -90,7 +103,7 @@ TEST(BakedTest, MemoryThatIsWrittenAfterTheLastPassIsSaid) {
 
 TEST(BakedTest, WhatAnInputOfAnotherNodeReceivedIsSaid) {
   const auto world = std::make_shared<testing::World>();
-  const NodeWriter reader(world, {.lines = {"y = mul(x, w)", "return y"}});
+  NodeWriter reader(world, {.lines = {"y = mul(x, w)", "return y"}});
   NodeWriter given(world, {.name = "camera", .lines = {"y = neg(x)", "return y"}});
   given.node.inputs = {testing::port("w")};
   Pass& first = given.node.passes[0];
@@ -100,6 +113,8 @@ TEST(BakedTest, WhatAnInputOfAnotherNodeReceivedIsSaid) {
   const Findings found = find_undeclared({.node = &reader.node}, nodes, {});
   ASSERT_EQ(codes(found), Lines{"LP208"});
   EXPECT_THAT(found[0].text, HasSubstr("that 'camera/w' received, without declaring it"));
+  reader.node.completed = 2;  // the comparison of passes shows if it varies
+  EXPECT_EQ(codes(find_undeclared({.node = &reader.node}, nodes, {})), Lines{});
 }
 
 class BakedValueTest : public ::testing::Test {

@@ -102,6 +102,20 @@ TEST(DelayedTest, InputsShareLinksAsFarAsTheyBeginAlike) {
       (Lines{"a_1_ago of pi/a", "a_1_ago_1 of pi/a", "a_2_ago of #1", "three of #2", "two of #0"}));
 }
 
+// The value that the input had before it first received one is the initial value of its links.
+TEST(DelayedTest, PassesBeforeTheFirstValueMustBeKept) {
+  NodePort late = testing::port("in");
+  late.source = session::PortId{0, "a"};
+  for (int pass = 5; pass < 7; ++pass) late.age.add({pass, pass - 2, pass});
+  EXPECT_NO_THROW(delayed(policy({late}, 5, {-1}), {"in"}));
+  try {
+    delayed(policy({late}, 4, {-1}), {"in"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kDelayTooLong);
+  }
+}
+
 TEST(DelayedTest, TooFewPassesAreAnError) {
   const Node node = policy({input("in", 3)}, 2, {-1});
   try {

@@ -139,5 +139,35 @@ TEST(FirstTickTest, WhereItCannotBeTold) {
   EXPECT_FALSE(first_tick(writer)) << "the program chose by values";
 }
 
+// Another node may observe what the first tick leaves.
+TEST(FirstTickTest, MemoryOfAnotherNodeHasNoFirstTick) {
+  const Lines lines = {"1: y = tanh(x)", "2+: y = neg(x)", "add_(m, x)",
+                       "z = mul(m, x)",  "return y",       "return z"};
+  const auto found_beside = [&](const Lines& other) {
+    const auto world = std::make_shared<testing::World>();
+    const NodeWriter writer(world, {.passes = 3, .lines = lines});
+    const NodeWriter beside(world, {.name = "other", .passes = 3, .lines = other});
+    const std::vector<WrittenPass> passes = written_in(writer.node);
+    const Node* const nodes[] = {&writer.node, &beside.node};
+    const Subject subject = {writer.node, passes, nodes};
+    const Carried carried = {.followed = follow(subject, find_written(writer.node, passes[0]))};
+    return find_first_tick(subject, compare_passes(subject, carried)).has_value();
+  };
+  EXPECT_TRUE(found_beside({"y = mul(w, x)", "return y"}));
+  EXPECT_FALSE(found_beside({"y = mul(m, x)", "return y"}));
+}
+
+TEST(FirstTickTest, MemoryThatAnotherNodeWroteHasNoFirstTick) {
+  for (const bool by_itself : {true, false}) {
+    NodeWriter writer = tape_of({.passes = 3,
+                                 .lines = {"1: y = tanh(x)", "2+: y = neg(x)", "add_(m, x)",
+                                           "z = mul(m, x)", "return y", "return z"}});
+    for (Pass& pass : writer.node.passes) {
+      pass.memory.at(0).writer = {writer.node.id + (by_itself ? 0 : 1), 0};
+    }
+    EXPECT_EQ(first_tick_or_doubt(writer).has_value(), by_itself);
+  }
+}
+
 }  // namespace
 }  // namespace leapp::state

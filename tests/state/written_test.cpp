@@ -92,6 +92,20 @@ TEST(WrittenTest, FoundMemoryIsToldByWhereItIs) {
   EXPECT_EQ(before(states[1]), "1 2.5");
 }
 
+TEST(WrittenTest, MemoryIsScratchOnlyIfNothingElseUsesIt) {
+  NodeWriter once = tape_of({.lines = {"add_(m, x)", "return x"}});
+  session::MemoryUse& use = once.node.passes[0].memory.at(0);
+  EXPECT_FALSE(is_scratch(once.node, once.var("m")));
+  use.let_go = true;
+  EXPECT_TRUE(is_scratch(once.node, once.var("m")));
+  EXPECT_FALSE(is_scratch(once.node, kNoId));
+  use.writer = {once.node.id + 1, 0};
+  EXPECT_FALSE(is_scratch(once.node, once.var("m"))) << "another node left its value there";
+  NodeWriter twice = tape_of({.passes = 2, .lines = {"add_(m, x)", "return x"}});
+  twice.node.passes[0].memory.at(0).let_go = true;
+  EXPECT_FALSE(is_scratch(twice.node, twice.var("m"))) << "the second pass found it again";
+}
+
 // Memory that is needed because of a state of another origin.
 class MoreWrittenTest : public ::testing::Test {
  protected:
