@@ -29,7 +29,7 @@ void require_agreement(const ExportedNode& node, const std::vector<RolloutSample
   }
 }
 
-// Throws the reason for leaving it out.
+// If the translation is left out, throws an Error with the reason.
 void add_translation(ExportedNode& node, const std::filesystem::path& file,
                      const std::vector<RolloutSample>& samples, const Tolerance& tolerance,
                      std::unique_ptr<Engine>& engine) {

@@ -78,7 +78,8 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated,
           name + " writes to memory");
   require(traits.escape == Escape::kNone && !traits.has_data_dependent_shape(*stack),
-          Code::kNotTranslated, name + " depends on values: a data-dependent shape, or an escape");
+          Code::kNotTranslated,
+          name + " has a result whose shape or Python value depends on values");
   require(!traits.is_random(*stack), Code::kNotTranslated, name + " draws random numbers");
   if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});

@@ -131,7 +131,7 @@ class ModelChecker {
     if (file.sha256sum.empty()) {  // B13
       reporter_.fail(
           rule(13), sha256,
-          "a model file needs a checksum; add the output of `sha256sum " + file.path + "` prints");
+          "a model file needs a checksum; add the one that `sha256sum " + file.path + "` prints");
     }
   }
 
