@@ -211,14 +211,9 @@ Result<void> Session::run_measured() noexcept {
   return {};
 }
 
+// The state changes last: a copy that a device refuses leaves it.
 Result<void> Session::commit() noexcept {
-  ++ticks_;
-  inputs_changed_ = false;
-  can_undo_ = true;
-  parity_ = 1 - parity_;
-  if (schedule_runner_) {
-    if (Result<void> ended = schedule_runner_->end_tick(); !ended) return ended;
-  }
+  const std::size_t written = 1 - parity_;
   bool copied = false;
   const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
     if (bytes == 0) return {};
@@ -229,7 +224,7 @@ Result<void> Session::commit() noexcept {
   };
   for (const FeedbackCopy& state : plan_.copies) {
     if (Result<void> done =
-            copy(buffers_.view(state.to, parity_).data, buffers_.view(state.from, parity_).data,
+            copy(buffers_.view(state.to, written).data, buffers_.view(state.from, written).data,
                  buffers_.byte_size(state.to));
         !done) {
       return done;
@@ -237,13 +232,23 @@ Result<void> Session::commit() noexcept {
   }
   for (const ExternalOutput& output : outputs_) {
     if (output.copy_to == nullptr) continue;
-    if (Result<void> done =
-            copy(output.copy_to, now(output.access).data, buffers_.byte_size(output.access.value));
+    if (Result<void> done = copy(output.copy_to, buffers_.view(output.access.value, written).data,
+                                 buffers_.byte_size(output.access.value));
         !done) {
       return done;
     }
   }
-  return memory_ && copied ? memory_->synchronize() : Result<void>();
+  if (memory_ && copied) {
+    if (Result<void> done = memory_->synchronize(); !done) return done;
+  }
+  if (schedule_runner_) {
+    if (Result<void> ended = schedule_runner_->end_tick(); !ended) return ended;
+  }
+  ++ticks_;
+  inputs_changed_ = false;
+  can_undo_ = true;
+  parity_ = written;
+  return {};
 }
 
 // The other buffer of each pair still contains the value that the tick read.

@@ -36,6 +36,7 @@ class FakeDevice final : public DeviceMemory {
   }
 
   Result<void> copy(void* to, const void* from, std::size_t bytes, Copy way) noexcept override {
+    if (fails()) return Failure(Code::kDeviceFailed, "the copy failed");
     if (way == Copy::kToDevice) {
       const auto* start = static_cast<const std::byte*>(from);
       enqueue([to, copy = std::vector<std::byte>(start, start + bytes)] {
@@ -48,6 +49,7 @@ class FakeDevice final : public DeviceMemory {
   }
 
   Result<void> synchronize() noexcept override {
+    if (fails()) return Failure(Code::kDeviceFailed, "the work failed");
     protect(PROT_READ | PROT_WRITE);
     for (; !queue_.empty(); queue_.pop_front()) queue_.front()();
     protect(PROT_NONE);
@@ -61,6 +63,7 @@ class FakeDevice final : public DeviceMemory {
       Replay(FakeDevice& device, std::deque<std::function<void()>> work)
           : device_(device), work_(std::move(work)) {}
       Result<void> replay() noexcept override {
+        if (device_.fails()) return Failure(Code::kDeviceFailed, "the replay failed");
         ++device_.replays;
         for (const auto& step : work_) device_.enqueue(step);
         return {};
@@ -77,6 +80,12 @@ class FakeDevice final : public DeviceMemory {
 
   void enqueue(std::function<void()> work) { queue_.push_back(std::move(work)); }
 
+  /// Lets call number `index` from now fail, counted from 0.
+  void fail_at(int index) { left_ = index; }
+  /// Returns whether it failed, and lets no other call fail.
+  bool has_failed() { return std::exchange(left_, -1) == -1; }
+  bool fails() noexcept { return left_ >= 0 && left_-- == 0; }
+
   bool can_record = true;
   int replays = 0;
 
@@ -85,6 +94,7 @@ class FakeDevice final : public DeviceMemory {
     for (const auto& [memory, bytes] : blocks_) mprotect(memory, bytes, access);
   }
 
+  int left_ = -1;
   std::map<void*, std::size_t> blocks_;
   std::deque<std::function<void()>> queue_;
 };
@@ -109,6 +119,7 @@ class FakeEngine final : public Engine {
       void rebind_input(std::size_t i, const ConstTensorView& view) override { in_[i] = view; }
       void rebind_output(std::size_t i, const TensorView& view) override { out_[i] = view; }
       Result<void> run() noexcept override {
+        if (device_.fails()) return Failure(Code::kDeviceFailed, "the node failed");
         const auto* x = static_cast<const float*>(in_[0].data);
         const auto* h = static_cast<const float*>(in_[1].data);
         auto* y = static_cast<float*>(out_[0].data);
@@ -224,6 +235,49 @@ TEST_F(DeviceTest, GuardsLookAtTheDevicesValues) {
   EXPECT_THAT(message_of([&] { manager.run_policy(bad); }), HasSubstr("policy/x contains NaN"));
   EXPECT_THAT(floats(manager.run_policy({{"policy/x", row({2, 2, 2, 2})}}).at("policy/y")),
               Each(10));
+}
+
+// Each call of the device fails once in a tick: the tick fails, and the state is as it was.
+TEST_F(DeviceTest, AFailingDeviceLeavesTheState) {
+  enum class Mode { kPlain, kPrepared, kMeasured, kBound, kGuarded };
+  test.output("policy/h_out");
+  const std::filesystem::path yaml = test.write();
+  void* const mine = device->allocate(16);
+  for (const Mode mode :
+       {Mode::kPlain, Mode::kPrepared, Mode::kMeasured, Mode::kBound, Mode::kGuarded}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    options.measure = mode == Mode::kMeasured;
+    options.finite = {.state = mode == Mode::kGuarded, .outputs = mode == Mode::kGuarded};
+    InferenceManager manager(yaml, options);
+    const InputPort x = manager.input_port("policy/x");
+    const OutputPort y = manager.output_port("policy/y");
+    if (mode == Mode::kBound) {
+      manager.bind_output(manager.output_port("policy/h_out"),
+                          std::span(static_cast<float*>(mine), 4));
+    }
+    if (mode == Mode::kPrepared) manager.prepare();
+    const std::array<float, 4> twos{2, 2, 2, 2};
+    std::array<float, 4> result{};
+    int failures = 0;
+    for (bool failed = true; failed; ++failures) {
+      manager.reset();
+      manager.set_input(x, twos).value();
+      manager.tick().value();  // y = 10, h = 5
+      device->fail_at(failures);
+      Result<void> done = manager.set_input(x, twos);
+      if (done) done = manager.tick();
+      failed = device->has_failed();
+      ASSERT_EQ(static_cast<bool>(done), !failed) << failures;
+      if (!failed) break;
+      EXPECT_EQ(done.failure().code(), Code::kDeviceFailed) << failures;
+      manager.set_input(x, twos).value();
+      manager.tick().value();
+      manager.get_output(y, std::span(result)).value();
+      EXPECT_THAT(result, Each(7)) << failures;
+    }
+    EXPECT_GT(failures, 1);
+  }
+  device->release(mine);
 }
 
 TEST_F(DeviceTest, MeasuredStepsIncludeTheirWork) {
