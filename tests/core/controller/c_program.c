@@ -36,6 +36,11 @@ int run_c_controller(const char* bundle, const char* description, char* problem,
   options.blend_in = 0;
   EXPECT(leapp_controller_load(bundle, description, &options, &robot) == LEAPP_OK);
   EXPECT(leapp_controller_find_sensor(robot, "none", &joints) == LEAPP_VALUE);
+  EXPECT(leapp_controller_find_sensor(robot, NULL, &joints) == LEAPP_VALUE);
+  EXPECT(leapp_controller_find_sensor(robot, "q", NULL) == LEAPP_VALUE);
+  EXPECT(leapp_controller_find_actuator(robot, NULL, &target) == LEAPP_VALUE);
+  EXPECT(leapp_controller_find_actuator(robot, "target", NULL) == LEAPP_VALUE);
+  EXPECT(leapp_controller_counts(robot, NULL, LEAPP_CAUSES) == LEAPP_VALUE);
   EXPECT(leapp_controller_find_sensor(robot, "q", &joints) == LEAPP_OK);
   EXPECT(leapp_controller_find_actuator(robot, "target", &target) == LEAPP_OK);
   EXPECT(leapp_controller_update(robot) == LEAPP_INACTIVE);

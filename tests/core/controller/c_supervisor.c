@@ -37,6 +37,10 @@ int run_c_supervisor(const char* supervision, const char* description, char* pro
   EXPECT(leapp_supervisor_find_policy(robot, "second", &second) == LEAPP_OK && second == 1);
   EXPECT(leapp_supervisor_find_flag(robot, "go", &go) == LEAPP_OK && go == 0);
   EXPECT(leapp_supervisor_find_flag(robot, NULL, &go) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_find_flag(robot, "go", NULL) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_find_policy(robot, "second", NULL) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_find_sensor(robot, "nowhere", &joints) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_find_actuator(robot, "target", NULL) == LEAPP_VALUE);
   EXPECT(leapp_supervisor_find_sensor(robot, "q", &joints) == LEAPP_OK);
   EXPECT(leapp_supervisor_find_actuator(robot, "target", &target) == LEAPP_OK);
   EXPECT(leapp_supervisor_find_actuator(NULL, "target", &target) == LEAPP_VALUE);
@@ -52,6 +56,10 @@ int run_c_supervisor(const char* supervision, const char* description, char* pro
   EXPECT(leapp_supervisor_update(robot) == LEAPP_RUNNING);
   EXPECT(leapp_supervisor_active(robot, &active, &emergency) == LEAPP_OK);
   EXPECT(active == second && emergency == 0);
+  EXPECT(leapp_supervisor_active(robot, NULL, &emergency) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_active(robot, &active, NULL) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_switch_counts(robot, NULL, LEAPP_SWITCH_EVENTS) == LEAPP_VALUE);
+  EXPECT(leapp_supervisor_counts(robot, second, NULL, LEAPP_CAUSES) == LEAPP_VALUE);
   EXPECT(leapp_supervisor_emergency_stop(robot) == LEAPP_OK);
   EXPECT(leapp_supervisor_update(robot) == LEAPP_STOPPED);
   EXPECT(leapp_supervisor_active(robot, &active, &emergency) == LEAPP_OK && emergency == 1);

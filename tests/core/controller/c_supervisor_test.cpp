@@ -42,5 +42,37 @@ TEST(CSupervisor, ACProgramRuns) {
   EXPECT_EQ(failed, 0) << problem.data();
 }
 
+TEST(CSupervisor, ANullPointerIsAnErrorWithACode) {
+  leapp_supervisor* supervisor = nullptr;
+  std::size_t index = 0;
+  std::int32_t emergency = 0;
+  std::uint64_t counts[LEAPP_CAUSES];
+  const double values[1] = {0};
+  const auto expect_null = [](leapp_status status) {
+    EXPECT_EQ(status, LEAPP_VALUE);
+    EXPECT_STREQ(leapp_last_code(), "LP003");
+  };
+  expect_null(leapp_supervisor_load(nullptr, "robot.yaml", nullptr, &supervisor));
+  expect_null(leapp_supervisor_load("supervisor.yaml", nullptr, nullptr, &supervisor));
+  expect_null(leapp_supervisor_load("supervisor.yaml", "robot.yaml", nullptr, nullptr));
+  expect_null(leapp_supervisor_find_policy(nullptr, "walk", &index));
+  expect_null(leapp_supervisor_find_flag(nullptr, "go", &index));
+  expect_null(leapp_supervisor_find_sensor(nullptr, "q", &index));
+  expect_null(leapp_supervisor_find_actuator(nullptr, "m", &index));
+  expect_null(leapp_supervisor_start(nullptr));
+  expect_null(leapp_supervisor_stop(nullptr));
+  expect_null(leapp_supervisor_request(nullptr, 0));
+  expect_null(leapp_supervisor_set_flag(nullptr, 0, 1));
+  expect_null(leapp_supervisor_emergency_stop(nullptr));
+  expect_null(leapp_supervisor_clear_emergency_stop(nullptr));
+  expect_null(leapp_supervisor_set_sensor(nullptr, 0, values, 1, 0));
+  expect_null(leapp_supervisor_active(nullptr, &index, &emergency));
+  expect_null(leapp_supervisor_switch_counts(nullptr, counts, LEAPP_SWITCH_EVENTS));
+  expect_null(leapp_supervisor_counts(nullptr, 0, counts, LEAPP_CAUSES));
+  EXPECT_EQ(leapp_supervisor_update(nullptr), LEAPP_INACTIVE);
+  EXPECT_EQ(leapp_supervisor_actuator(nullptr, 0), nullptr);
+  leapp_supervisor_free(nullptr);
+}
+
 }  // namespace
 }  // namespace leapp

@@ -198,5 +198,50 @@ TEST(RobotBinding, PortsThatNoRowOfNumbersFits) {
   EXPECT_THAT(bind(bench.bundle(), bench.robot).problems, ElementsAre(HasSubstr("it is int64")));
 }
 
+TEST(RobotBinding, CapabilitiesThatTheRobotLacks) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.contract.required_capabilities = {"set_gains", "hold_pose"};
+  bench.robot.capabilities = {"set_gains"};
+  const RobotBinding binding = bind(bench.bundle(), bench.robot);
+  ASSERT_EQ(binding.problems.size(), 1U);
+  EXPECT_THAT(binding.problems[0], HasSubstr("'hold_pose'"));
+}
+
+TEST(RobotBinding, KeysOfAnotherFormAreRemarks) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.contract.frequency.reset();
+  Bundle bundle = bench.bundle();
+  bundle.pipeline.configs.push_back({"frequency", {std::string("fast")}});
+  bundle.models[0].inputs[0].semantics.extra.push_back({"unit", {std::int64_t{5}}});
+  const RobotBinding binding = bind(bundle, bench.robot);
+  EXPECT_THAT(binding.problems, IsEmpty());
+  EXPECT_EQ(binding.inputs[0].remarks.size(), 1U);
+  EXPECT_EQ(binding.remarks.size(), 2U);  // not a frequency, and no frequency
+}
+
+TEST(RobotBinding, ASignalNamesAPortWithoutAKindOrNames) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.inputs[0].semantics = {};
+  bench.robot.sensors[0].ports = {"pi/q"};
+  EXPECT_THAT(order_of(bind(bench.bundle(), bench.robot).inputs[0]), ElementsAre(0, 1));
+  bench.robot.sensors[0].elements.emplace_back("ankle");
+  EXPECT_EQ(bind(bench.bundle(), bench.robot).problems.size(), 1U);
+}
+
+TEST(RobotBinding, TheMessageListsBundlesAndRobotsWithNothing) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.robot.sensors = {};
+  bench.robot.actuators = {};
+  bench.inputs[0].semantics = {};
+  const Bundle bundle = bench.bundle();
+  EXPECT_THAT(
+      message_of([&] { require_bound(bind(bundle, bench.robot), bundle, bench.robot); }),
+      ::testing::AllOf(HasSubstr("nothing"), HasSubstr("no kind"), ::testing::EndsWith("[LP652]")));
+}
+
 }  // namespace
 }  // namespace leapp

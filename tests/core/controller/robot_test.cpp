@@ -41,6 +41,38 @@ TEST(Robot, IsReadWithItsDefaults) {
   EXPECT_THAT(robot.capabilities, ElementsAre("set_gains"));
 }
 
+TEST(Robot, GainsHaveAnElementForEachJoint) {
+  const Robot robot = parse_robot(R"(rate: 500
+joints: [hip, knee]
+sensors:
+actuators:
+  stiffness: {kind: kp}
+  damping: {kind: kd}
+  pose: {kind: target/body/rotation, quaternion: wxyz}
+)",
+                                  "r.yaml");
+  EXPECT_TRUE(robot.sensors.empty());
+  EXPECT_THAT(robot.actuators[0].elements, ElementsAre("hip", "knee"));
+  EXPECT_THAT(robot.actuators[1].elements, ElementsAre("hip", "knee"));
+  EXPECT_THAT(robot.actuators[2].elements, ElementsAre("qw", "qx", "qy", "qz"));
+}
+
+TEST(Robot, ValuesOfAnotherTypeAreRefused) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"rate: 500", "rate: .inf"},
+           {"rate: 500", "rate: [500]"},
+           {"kind: state/body/rotation", "kind: ''"},
+           {"kind: state/body/rotation", "kind: ~"},
+           {"kind: state/body/rotation", "kind: [a]"},
+           {"{kind: target/joint/position, ports: [pi/action]}", "5"},
+           {"[set_gains]", "{set_gains: 1}"},
+           {"[hip, knee]", "hip"}}) {
+    EXPECT_THAT(refusal(from, to), AllOf(HasSubstr("r.yaml:"), EndsWith("[LP651]"))) << to;
+  }
+  EXPECT_THAT(message_of([] { parse_robot("rate: 1\nsensors: [q]\n", "r.yaml"); }),
+              AllOf(HasSubstr("r.yaml:2:"), EndsWith("[LP651]")));
+}
+
 TEST(Robot, FaultsNameTheirPlace) {
   EXPECT_THAT(refusal("rate: 500", "rate: 0"),
               ::testing::AllOf(::testing::HasSubstr("0"), ::testing::EndsWith("[LP651]")));
