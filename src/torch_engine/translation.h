@@ -2,7 +2,7 @@
 //
 // In each tick libtorch looks up operators, computes sizes and allocates memory; ONNX Runtime does
 // this once, when it loads the model. Therefore a file may contain its translation to ONNX
-// (runtime/engines/translation.h), which runs in a fraction of the time. The translation was
+// (B42, runtime/engines/translation.h), which runs in a fraction of the time. The translation was
 // compared with the TorchScript model when it was added to the file; nothing is translated here.
 // See docs/decisions/torchscript-runs-as-onnx.md.
 #pragma once

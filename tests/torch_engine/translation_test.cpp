@@ -80,7 +80,7 @@ class TranslationTest : public ::testing::Test {
   const Model recurrent_ = node("r", {port("x"), port("h")}, {port("y"), port("h")});
 };
 
-TEST_F(TranslationTest, RunsWithTheWeightsOfTheFile) {
+TEST_F(TranslationTest, b42_RunsWithTheWeightsOfTheFile) {
   const Bytes bytes = model("affine_translated.pt");
   const auto engine = load_translation(affine_, bytes.file, {});
   ASSERT_NE(engine, nullptr);
