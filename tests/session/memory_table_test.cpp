@@ -19,6 +19,14 @@ TEST(MemoryTableTest, FindsTheLastWriterThroughAnyView) {
   EXPECT_EQ(memory.find_writer(at::ones({2, 3})), nullptr);
 }
 
+TEST(MemoryTableTest, ForgetsTheWriterOfFreedMemory) {
+  MemoryTable memory;
+  for (int i = 0; i < 100; ++i) {  // until an address is reused
+    memory.set_writer(at::ones({4}), {.node = 1, .pass = 0});
+    EXPECT_EQ(memory.find_writer(at::ones({4})), nullptr);
+  }
+}
+
 TEST(MemoryTableTest, RemembersWhatACreatedTensorIsACopyOf) {
   MemoryTable memory;
   const Tensor measured = at::ones({3});

@@ -58,6 +58,22 @@ TEST(TagsTest, MemoryThatWasWrittenOrFreedHasNone) {
   }
 }
 
+TEST(TagsTest, ATensorOfInferenceModeHasNoVersionAndKeepsItsTag) {
+  const at::InferenceMode inference;
+  TagTable tags;
+  const Tensor y = at::ones({4});
+  tags.set(y, kTag);
+  EXPECT_TRUE(tags.find(y));
+}
+
+TEST(TagsTest, AViewWithGapsOverwritesNoWholeTensor) {
+  TagTable tags;
+  const Tensor whole = at::ones({4, 2});
+  tags.set(whole, kTag);
+  const Tensor column = at::from_blob(whole.data_ptr(), {4, 1}, {2, 1});
+  EXPECT_EQ(tags.forget_memory(column).size(), 1U);
+}
+
 TEST(TagsTest, ForgettingMemoryGivesBackWhatKeepsSomeElements) {
   TagTable tags;
   const Tensor y = at::ones({4});
