@@ -160,55 +160,92 @@ Bundle random_pipeline(std::mt19937& random) {
   return bundle;
 }
 
-// Wires mean the same for both: whole ticks on shared memory, and single nodes on separate memory.
+/// Adds a random schedule that both executors accept.
+void add_schedule(Bundle& bundle, std::mt19937& random) {
+  for (const Model& reader : bundle.models) {
+    if (random() % 2 == 0) continue;
+    NodeSchedule schedule;
+    schedule.node = reader.name;
+    schedule.every = 1 + static_cast<std::int64_t>(random() % 3);
+    schedule.phase = static_cast<std::int64_t>(random() % 3);
+    schedule.repeat = 1 + static_cast<std::int64_t>(random() % 3);
+    for (const Port& input : reader.inputs) {
+      if (random() % 3 == 0) {
+        schedule.carry.emplace("y" + std::to_string(random() % kOutputs), input.name);
+      } else if (random() % 3 == 0) {
+        schedule.on_change.push_back(input.name);
+      }
+    }
+    bundle.pipeline.schedule.push_back(schedule);
+  }
+}
+
+// Runs a pipeline as whole ticks on shared memory, and as single nodes on separate memory.
+void expect_same(const Bundle& bundle, std::mt19937& random, const std::string& what) {
+  NodeExecutor nodes(bundle);
+  const std::vector<std::size_t>& order = nodes.wiring().order();
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (std::size_t node : order) {
+    nodes.load(node, sum_engine(node));
+    engines.push_back(sum_engine(node));
+    groups.push_back({node});
+  }
+  const Plan plan = make_plan(bundle, groups);
+  const RuntimeOptions options;
+  Session session(plan, engines, options, {});
+  for (const Wiring::Connection& wire : nodes.wiring().connections()) {
+    if (!wire.last_tick) continue;
+    const float value = static_cast<float>(random() % 16);
+    nodes.set_initial(wire.target, view_of(value));
+    const Access& access = plan.inputs.at(to_string(input_ref(bundle, wire.target)));
+    session.store(session.now(access), &value).value();
+  }
+  for (int tick = 0; tick < 8; ++tick) {
+    std::map<std::string, float> given;
+    for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
+      const float value = given[plan.external_inputs[i]] = static_cast<float>(random() % 2);
+      session.set_input(i, Tensor({1}, {value})).value();
+    }
+    session.tick().value();
+    nodes.begin_tick();
+    for (std::size_t node : order) {
+      for (std::size_t i = 0; i < bundle.models[node].inputs.size(); ++i) {
+        const Tensor* carried = nodes.carried({node, i});
+        const float value = carried != nullptr ? value_of(carried)
+                                               : given.at(to_string(input_ref(bundle, {node, i})));
+        nodes.set_input({node, i}, view_of(value));
+      }
+      if (nodes.is_due(node)) {
+        nodes.run(node).value();
+        nodes.commit(node);
+      }
+      for (std::size_t i = 0; i < kOutputs; ++i) {
+        const std::string name = to_string(output_ref(bundle, {node, i}));
+        const Tensor computed = session.read(session.now(plan.outputs.at(name)));
+        const Tensor* const latest = nodes.output({node, i}, 1);
+        ASSERT_EQ(latest == nullptr ? 0 : value_of(latest), value_of(&computed))
+            << name << " in tick " << tick << " of " << what;
+      }
+    }
+  }
+}
+
 TEST(NodeExecutorTest, ComputesWhatASessionComputes) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
-    const Bundle bundle = random_pipeline(random);
-    NodeExecutor nodes(bundle);
-    const std::vector<std::size_t>& order = nodes.wiring().order();
-    std::vector<std::vector<std::size_t>> groups;
-    std::vector<std::unique_ptr<Engine>> engines;
-    for (std::size_t node : order) {
-      nodes.load(node, sum_engine(node));
-      engines.push_back(sum_engine(node));
-      groups.push_back({node});
-    }
-    const Plan plan = make_plan(bundle, groups);
-    const RuntimeOptions options;
-    Session session(plan, engines, options, {});
-    for (const Wiring::Connection& wire : nodes.wiring().connections()) {
-      if (!wire.last_tick) continue;
-      const float value = static_cast<float>(random() % 16);
-      nodes.set_initial(wire.target, view_of(value));
-      const Access& access = plan.inputs.at(to_string(input_ref(bundle, wire.target)));
-      session.store(session.now(access), &value).value();
-    }
-    for (int tick = 0; tick < 4; ++tick) {
-      std::map<std::string, float> given;
-      for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
-        const float value = given[plan.external_inputs[i]] = static_cast<float>(random() % 16);
-        session.set_input(i, Tensor({1}, {value})).value();
-      }
-      session.tick().value();
-      for (std::size_t node : order) {
-        for (std::size_t i = 0; i < bundle.models[node].inputs.size(); ++i) {
-          const Tensor* carried = nodes.carried({node, i});
-          const float value = carried != nullptr
-                                  ? value_of(carried)
-                                  : given.at(to_string(input_ref(bundle, {node, i})));
-          nodes.set_input({node, i}, view_of(value));
-        }
-        nodes.run(node).value();
-        nodes.commit(node);
-        for (std::size_t i = 0; i < kOutputs; ++i) {
-          const std::string name = to_string(output_ref(bundle, {node, i}));
-          const Tensor computed = session.read(session.now(plan.outputs.at(name)));
-          ASSERT_EQ(value_of(nodes.output({node, i}, 1)), value_of(&computed))
-              << name << " in tick " << tick << " of round " << round;
-        }
-      }
-    }
+    expect_same(random_pipeline(random), random, "round " + std::to_string(round));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(NodeExecutorTest, ComputesWhatASessionComputesOnASchedule) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 300; ++round) {
+    Bundle bundle = random_pipeline(random);
+    add_schedule(bundle, random);
+    expect_same(bundle, random, "round " + std::to_string(round));
+    if (HasFatalFailure()) return;
   }
 }
 
