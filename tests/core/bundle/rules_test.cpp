@@ -128,7 +128,7 @@ TEST(Rules, b13_ChecksumsAreHexadecimalAndThere) {
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->md5sum = std::string(32, 'g'); }),
               HasSubstr("[B13] models.pre.parameters.md5sum"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->sha256sum = ""; }),
-              HasSubstr("a model file needs a checksum; add the output of `sha256sum pre.onnx`"));
+              HasSubstr("[B13] models.pre.parameters.sha256sum"));
   EXPECT_THAT(fault_after([](Bundle& b) {
                 b.models[0].external_data = {{"w.data", "", ""}};
               }),
