@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "leapp/bundle.h"
 #include "leapp/error.h"
 #include "leapp/metadata.h"
 #include "leapp/semantics.h"
@@ -43,6 +44,9 @@ struct StartOptions {
   bool dry_run = false;         ///< keep the structure, but export no model
   std::vector<std::string> non_traced = {};  ///< nodes that keep their ports but get no model
   int max_cached_io = 5;  ///< later passes kept for validation, in addition to the first
+  /// When nodes run that do not run once in every tick. Ports have their annotated names. Nodes
+  /// that are not listed, and `carry`, are inferred; the passes must fit.
+  std::vector<NodeSchedule> schedule = {};
 };
 
 /// Begins a session. If one is already active, drops it with a warning.

@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -24,20 +26,41 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
+// Node, every, phase, repeat, carry, index, when, on_change and age.
+using Names = std::map<std::string, std::string>;
+using ScheduleTuple = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, Names,
+                                 std::string, std::string, std::vector<std::string>, Names>;
+
+NodeSchedule to_schedule(const ScheduleTuple& entry) {
+  const auto& [node, every, phase, repeat, carry, index, when, on_change, ages] = entry;
+  return {.node = node,
+          .every = every,
+          .phase = phase,
+          .repeat = repeat,
+          .carry = carry,
+          .index = index,
+          .when = parse_port_ref(when),
+          .on_change = on_change,
+          .ages = ages};
+}
+
 void start_session(std::string name, std::string save_path, bool verbose, bool dry_run,
-                   std::vector<std::string> non_traced, int max_cached_io) {
-  const StartOptions options{.name = std::move(name),
-                             .save_path = std::move(save_path),
-                             .verbose = verbose,
-                             .dry_run = dry_run,
-                             .non_traced = std::move(non_traced),
-                             .max_cached_io = max_cached_io};
+                   std::vector<std::string> non_traced, int max_cached_io,
+                   const std::vector<ScheduleTuple>& schedule) {
+  StartOptions options{.name = std::move(name),
+                       .save_path = std::move(save_path),
+                       .verbose = verbose,
+                       .dry_run = dry_run,
+                       .non_traced = std::move(non_traced),
+                       .max_cached_io = max_cached_io};
+  for (const ScheduleTuple& entry : schedule) options.schedule.push_back(to_schedule(entry));
   unlocked([&] { session::start(options, &python_front_end()); });
 }
 
 using Configs = std::tuple<std::optional<double>, py::dict>;
 
-// Returns (node, passed, error) for each node, and the text of validation.json.
+// Returns (node, passed, error) for each node, the text of validation.json, and the schedule as
+// text.
 py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool validate, bool dry_run,
                           double rtol, double atol, bool strict,
                           const std::optional<Configs>& graph_configs, int golden, bool thorough,
@@ -80,7 +103,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
   for (const NodeOutcome& node : report.outcomes) {
     outcomes.append(py::make_tuple(node.node, node.passed, node.error));
   }
-  return py::make_tuple(outcomes, report.validation);
+  return py::make_tuple(outcomes, report.validation, report.schedule);
 }
 
 /// Returns the code for "LP214".
@@ -146,7 +169,8 @@ PyMethodDef functions[] = {
 void bind_session(py::module_& module) {
   add_functions(module, functions);
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
-             py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
+             py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"),
+             py::arg("schedule"));
   module.def("prepare", &compile::prepare);
   module.def("warm_up", unlocked_call(&session::warm_up));
   module.def("stop", unlocked_call(&stop));

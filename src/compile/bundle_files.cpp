@@ -2,6 +2,7 @@
 
 #include <torch/version.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/check.h"
@@ -33,6 +34,14 @@ Metadata number(double value) {
   const auto whole = static_cast<std::int64_t>(value);
   if (static_cast<double>(whole) == value) return {whole};
   return {value};
+}
+
+// Returns whether the reader ran in a tick in which the source had not run yet.
+bool reads_before(const std::vector<ExportedNode>& nodes, const state::Ticks& ticks,
+                  const std::string& reader, const std::string& source) {
+  const state::Ticks::Turn* const first = ticks.turn_of(find_node(nodes, reader)->node().id, 0);
+  return first != nullptr &&
+         ticks.latest(find_node(nodes, source)->node().id, first->tick) == nullptr;
 }
 
 }  // namespace
@@ -78,20 +87,23 @@ std::optional<Diagnostic> find_unnamed_axes(const Bundle& bundle) {
 }
 
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
-                          Bundle& bundle) {
-  if (bundle.pipeline.feedback_flow.empty()) return;
+                          Bundle& bundle, const state::Ticks& ticks) {
   std::vector<at::Tensor> keep;
   std::vector<std::pair<PortRef, ConstTensorView>> values;
-  for (const Wire& wire : bundle.pipeline.feedback_flow) {
+  const auto add = [&](const PortRef& target) {
+    const ExportedNode* node = find_node(nodes, target.node);
+    const at::Tensor value = interop::on_host(node->input_value(0, node->input_name(target.port)));
+    if (!value.defined()) return;
+    keep.push_back(value);
+    values.emplace_back(target, interop::view_of(keep.back()));
+  };
+  for (const Wire& wire : bundle.pipeline.feedback_flow) std::ranges::for_each(wire.targets, add);
+  for (const Wire& wire : bundle.pipeline.data_flow) {
     for (const PortRef& target : wire.targets) {
-      const ExportedNode* node = find_node(nodes, target.node);
-      const at::Tensor value =
-          interop::on_host(node->input_value(0, node->input_name(target.port)));
-      if (!value.defined()) continue;
-      keep.push_back(value);
-      values.emplace_back(target, interop::view_of(keep.back()));
+      if (reads_before(nodes, ticks, target.node, wire.source.node)) add(target);
     }
   }
+  if (values.empty() && bundle.pipeline.feedback_flow.empty()) return;
   bundle.pipeline.initial_values = leapp::write_initial_values(file, values);
 }
 

@@ -7,6 +7,7 @@
 
 #include "leapp/leapp.h"
 #include "rehearse/exported_node.h"
+#include "state/ticks.h"
 
 namespace leapp::compile {
 
@@ -19,9 +20,10 @@ Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOpti
 /// which some readers of bundles do not support; nullopt if there is none.
 std::optional<Diagnostic> find_unnamed_axes(const Bundle& bundle);
 
-/// Writes the initial values of feedback inputs, if there are any.
+/// Writes the initial values of feedback inputs, and of inputs that are read before their source
+/// first runs, if there are any.
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
-                          Bundle& bundle);
+                          Bundle& bundle, const state::Ticks& ticks = {});
 
 /// Reads a written bundle in the same way as its users. Throws Error if that fails.
 void read_back(const std::filesystem::path& yaml);

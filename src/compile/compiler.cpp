@@ -20,6 +20,8 @@
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/phase_times.h"
+#include "compile/refusals.h"
+#include "compile/schedule.h"
 #include "compile/translations.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
@@ -28,8 +30,8 @@
 #include "rehearse/rollout.h"
 #include "session/front_end_interface.h"
 #include "session/session.h"
-#include "state/delayed.h"
 #include "state/infer.h"
+#include "state/schedule_inference.h"
 #include "validate/node_validation.h"
 #include "validate/validation_report.h"
 
@@ -55,6 +57,7 @@ class Compiler {
   CompileReport run() {
     const auto tell = c10::make_scope_exit([&] { say(signs_.release({})); });  // if it ends early
     check_nodes();
+    find_schedule();
     take_between();
     if (front_end_ != nullptr) names_ = front_end_->tensor_names();
     std::vector<Draft> drafts = draft();
@@ -65,11 +68,14 @@ class Compiler {
     times_.end("graphs");
     checkpoint_();
     Bundle bundle = describe_bundle(nodes_, options_);
+    add_schedule(schedule_.entries, nodes_, bundle);
     if (auto unnamed = find_unnamed_axes(bundle)) say(std::move(*unnamed));
     std::future<std::string> drawing =
         draw_beside(bundle, options_.visualize, staged_.path(), session_.folder(), graph_name());
     write_models(drafts, bundle);
-    if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
+    if (!dry_run_) {
+      write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle, schedule_.ticks);
+    }
     checkpoint_();
     for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
     times_.end("models");
@@ -80,7 +86,9 @@ class Compiler {
     read_back(staged(".yaml"));
     const std::future<void> syncing =
         std::async(std::launch::async, [this] { staged_.sync_early(); });
+    say(refusals_.all());
     if (options_.validate) finish_validation(rollout);
+    if (!options_.validate || dry_run_) refusals_.fail(rollout.outcomes);
     times_.end("validation");
     if (const std::string reason = drawing.get(); !reason.empty()) {
       warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
@@ -101,7 +109,7 @@ class Compiler {
             session_.folder().string());
     times_.end("drawing and writing");
     log(LogLevel::kInfo, "Compiled in " + times_.to_string());
-    return {std::move(rollout.outcomes), std::move(report_)};
+    return {std::move(rollout.outcomes), std::move(report_), std::move(schedule_.remarks)};
   }
 
  private:
@@ -127,12 +135,23 @@ class Compiler {
     }
   }
 
+  void find_schedule() {
+    schedule_ = state::infer_schedule(recorded_, runs_, session_.options().schedule);
+    for (const std::string& remark : schedule_.remarks) log(LogLevel::kInfo, "Schedule: " + remark);
+    if (schedule_.refusal) refusals_.add(*schedule_.refusal);
+    replace_nodes(schedule_.changed);
+  }
+
   void take_between() {
     state::Findings findings;
     changed_ = compile::take_between(recorded_, findings);
     say(findings);
+    replace_nodes(changed_);
+  }
+
+  void replace_nodes(const std::map<session::NodeId, Node>& changed) {
     for (const Node*& node : recorded_) {
-      if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
+      if (const auto it = changed.find(node->id); it != changed.end()) node = &it->second;
     }
   }
 
@@ -155,6 +174,7 @@ class Compiler {
     std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
     state::Inference inference =
         state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
+    refusals_.take_from(inference.findings, !schedule_.entries.empty());
     if (options_.validate && options_.strict && !dry_run_) signs_.hold_from(inference.findings);
     say(inference.findings);
     std::vector<Draft> drafts;
@@ -189,32 +209,6 @@ class Compiler {
     }
   }
 
-  ExportedNode compile_own(const Node& node) {
-    ExportedNode compiled = describe_only(node);
-    if (node.export_with) return compiled;
-    const session::BackendParams params = session::params_of(node);
-    const std::set<std::string> unused = unused_inputs(node);
-    if (params.model_path && dry_run_) {
-      compiled.model.backend = compile::backend_of(params, node.name);
-    } else if (params.model_path) {
-      take_own_model(params, staged_.path(), unused, compiled.model);
-      state::refuse_delays(node, recorded_);
-    } else {
-      std::erase_if(compiled.model.inputs,
-                    [&](const Port& port) { return unused.contains(port.name); });
-      if (node.traced) {
-        warn(Code::kNoModel, node.name,
-             "node '" + node.name +
-                 "' has no model: give export_with=, or a model_path in backend_params; the bundle "
-                 "can be loaded but not run");
-      } else {
-        log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
-      }
-    }
-    compiled.keep_names();
-    return compiled;
-  }
-
   void compile(std::vector<Draft>& drafts) {
     const auto name = names_by(&session::TensorName::name);
     for (std::size_t i = 0; i < drafts.size(); ++i) {
@@ -228,7 +222,9 @@ class Compiler {
       checkpoint_();
       const Node& node = draft.node();
       state::Findings findings;
-      nodes_.push_back(node.has_graph() ? finish(draft, recorded_, findings) : compile_own(node));
+      nodes_.push_back(node.has_graph()
+                           ? finish(draft, recorded_, findings)
+                           : compile_own(node, recorded_, staged_.path(), dry_run_, findings));
       for (const trace::Recording::Port& input : nodes_.back().states.exported().recording.inputs) {
         if (std::ranges::count(nodes_.back().input_names, input.name) > 0) continue;
         warn(Code::kUnusedInput, node.name,
@@ -261,8 +257,9 @@ class Compiler {
         options_.golden >= 0, Code::kWrongValue,
         "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
     if (options_.golden == 0 || dry_run_) return;
-    auto fewer = rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
-                                        tolerance_, staged("_golden.safetensors"), bundle);
+    auto fewer =
+        rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden), tolerance_,
+                               staged("_golden.safetensors"), bundle, schedule_.ticks);
     if (fewer) say(std::move(*fewer));
   }
 
@@ -290,8 +287,8 @@ class Compiler {
       for (const Model& model : bundle.models) rollout.outcomes.push_back({.node = model.name});
       return rollout;
     }
-    rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_, external_,
-                                 checkpoint_);
+    rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_,
+                                 schedule_.ticks, external_, checkpoint_);
     add_translations(nodes_, staged_.path(), tolerance_, checkpoint_, rollout, bundle);
     return rollout;
   }
@@ -299,6 +296,10 @@ class Compiler {
   void finish_validation(rehearse::Rollout& rollout) {
     if (dry_run_) return;
     try_unseen_inputs(rollout);
+    if (!schedule_.entries.empty() && rollout.difference) {
+      fail_node(rollout.outcomes, *rollout.difference);
+    }
+    refusals_.fail(rollout.outcomes);
     log_validation_summary(rollout.outcomes);
     say(rollout.untrusted);
     const std::string failures = describe_failures(rollout.outcomes);
@@ -355,6 +356,9 @@ class Compiler {
   const Tolerance tolerance_ = options_.tolerance;
   const Checkpoint checkpoint_{options_.cancelled};
   std::vector<const Node*> recorded_ = session_.nodes();
+  const session::RunLog runs_ = session_.runs();
+  state::InferredSchedule schedule_;
+  Refusals refusals_{options_.strict};
   std::map<session::NodeId, Node> changed_;  // nodes that contain computation between nodes
   StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;

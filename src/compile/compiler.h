@@ -13,6 +13,7 @@ namespace leapp::compile {
 struct CompileReport {
   std::vector<NodeOutcome> outcomes;  ///< one per node if it validated, otherwise empty
   std::string validation;             ///< text of validation.json; empty if nothing was validated
+  std::vector<std::string> schedule;  ///< nodes that do not run once per tick, as text
 };
 
 /// Does what leapp::compile_graph() does. `external` writes and runs models that have no C++

@@ -6,9 +6,12 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "export/torchscript/torchscript.h"
 #include "onnx/port_check.h"
 #include "onnx/reader.h"
+#include "state/delayed.h"
+#include "state/names.h"
 
 namespace leapp::compile {
 namespace {
@@ -175,6 +178,35 @@ void take_own_model(const BackendParams& params, const fs::path& folder,
   const Checksums sums = hash_file(source);
   const std::string name = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
   model.file = FileEntry{bring(source, name), sums.md5, sums.sha256};
+}
+
+ExportedNode compile_own(const Node& node, std::span<const Node* const> nodes,
+                         const std::filesystem::path& folder, bool dry_run,
+                         state::Findings& findings) {
+  ExportedNode compiled = describe_only(node);
+  if (node.export_with) return compiled;
+  const BackendParams params = session::params_of(node);
+  const std::set<std::string> unused = unused_inputs(node);
+  if (params.model_path && dry_run) {
+    compiled.model.backend = backend_of(params, node.name);
+  } else if (params.model_path) {
+    take_own_model(params, folder, unused, compiled.model);
+    state::refuse_delays(node, nodes);
+  } else {
+    std::erase_if(compiled.model.inputs,
+                  [&](const Port& port) { return unused.contains(port.name); });
+    if (node.traced) {
+      findings.push_back(state::warning(
+          Code::kNoModel, {}, node.name,
+          "node '" + node.name +
+              "' has no model: give export_with=, or a model_path in backend_params; the bundle "
+              "can be loaded but not run"));
+    } else {
+      log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
+    }
+  }
+  compiled.keep_names();
+  return compiled;
 }
 
 }  // namespace leapp::compile

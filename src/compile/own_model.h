@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 
 #include "rehearse/exported_node.h"
@@ -28,6 +29,13 @@ std::set<std::string> unused_inputs(const Node& node);
 /// missing, kValue if it is not a model or its ports differ in name, number, type or shape.
 void take_own_model(const BackendParams& params, const std::filesystem::path& folder,
                     const std::set<std::string>& unused, Model& model);
+
+/// Returns a node without a graph of its own: with the user's model, if it has one. `nodes`
+/// contains all nodes. Adds a warning to `findings` if the bundle cannot run. Throws what
+/// take_own_model() throws. A dry run copies nothing.
+ExportedNode compile_own(const Node& node, std::span<const Node* const> nodes,
+                         const std::filesystem::path& folder, bool dry_run,
+                         state::Findings& findings);
 
 /// Checks that the file exists and that an engine can run it. Returns the backend.
 std::string backend_of(const BackendParams& params, const std::string& node);

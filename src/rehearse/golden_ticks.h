@@ -6,14 +6,17 @@
 #include <vector>
 
 #include "rehearse/exported_node.h"
+#include "state/ticks.h"
 
 namespace leapp::rehearse {
 
-/// Writes up to `wanted` passes to the file and names it in the bundle. Passes count until one of
-/// them received a different value than its wires carry, because later passes are then not a run of
-/// the pipeline from its initial values. Returns a warning if there are fewer than requested.
+/// Writes up to `wanted` ticks to the file and names it in the bundle. `ticks` are those of the
+/// bundle's schedule; without one, each pass is a tick. Ticks count until one of them received a
+/// different value than its wires carry, because later ones are then not a run of the pipeline from
+/// its initial values. Returns a warning if there are fewer than requested.
 std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, std::size_t wanted,
                                        const Tolerance& tolerance,
-                                       const std::filesystem::path& file, Bundle& bundle);
+                                       const std::filesystem::path& file, Bundle& bundle,
+                                       const state::Ticks& ticks = {});
 
 }  // namespace leapp::rehearse

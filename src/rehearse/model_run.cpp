@@ -1,6 +1,9 @@
 #include "rehearse/model_run.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/sub.h>
+
+#include <sstream>
 
 namespace leapp::rehearse {
 
@@ -23,6 +26,13 @@ Tensors run_model(Engine& engine, const Model& model, const Tensors& inputs) {
   }
   engine.bind(views_of(inputs), written)->run().value();
   return outputs;
+}
+
+std::string largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  std::ostringstream text;
+  const at::ScalarType type = at::isComplexType(a.scalar_type()) ? at::kComplexDouble : at::kDouble;
+  text << at::sub(a.to(type), b.to(type)).abs().max().item().toDouble();
+  return text.str();
 }
 
 }  // namespace leapp::rehearse

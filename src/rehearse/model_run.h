@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
 #include <vector>
 
 #include "interop/convert.h"
@@ -18,6 +19,9 @@ using interop::on_host;
 
 /// Returns views of tensors on the host, which must outlive the views.
 std::vector<ConstTensorView> views_of(const Tensors& tensors);
+
+/// Returns the largest difference of two tensors with the same shape, as text.
+std::string largest_difference(const at::Tensor& a, const at::Tensor& b);
 
 /// Returns whether two tensors on the host agree.
 bool agree(const at::Tensor& a, const at::Tensor& b, const Tolerance& tolerance);

@@ -1,19 +1,15 @@
 #include "rehearse/rollout.h"
 
-#include <ATen/ops/sub.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "base/check.h"
+#include "base/find.h"
 #include "base/log.h"
-#include "build/compiled_model.h"
-#include "build/source_compiler.h"
 #include "bundle/wiring.h"
 #include "interop/convert.h"
+#include "rehearse/model_engine.h"
 #include "rehearse/model_run.h"
-#include "runtime/engines/in_place.h"
 #include "state/names.h"
 #include "validate/node_validation.h"
 
@@ -28,9 +24,12 @@ struct IncomingWire {
   std::size_t output = 0;  // index of the port in its model
   PortRef source = {};     // for the message
   int distance = 0;
-  std::size_t first = 0;  // the first pass that received a value
+  bool last_tick = false;  // with a schedule: the value from before the tick
+  bool by_passes = false;  // with a schedule: its age counts in passes, since states delay it
+  std::size_t first = 0;   // the first pass that received a value
   trace::FrameRef where = {};
   const State* state = nullptr;  // the state of this input; nullptr: it is a port of the node
+  bool only_carried = false;     // from run to run in a tick
 };
 
 // One node during the rollout.
@@ -41,69 +40,18 @@ struct Runner {
   NodeValidation report;
   std::unique_ptr<Engine> engine = {};
   std::vector<std::optional<IncomingWire>> incoming_wires = {};  // by input of the model
-  std::vector<Tensors> put_out = {};                             // by pass, on the host
+  // By input: the output of the run before that later runs of a tick read.
+  std::vector<std::optional<std::size_t>> carried_outputs = {};
+  std::vector<Tensors> put_out = {};  // by pass, on the host
   std::vector<RolloutSample> samples = {};
 };
-
-// Returns why a model cannot be run here; empty if it can.
-std::string why_not_run(const Model& model, bool has_external) {
-  if (model.backend == "pt2" && !has_external) {
-    return "it is a torch.export program, which only Python can run";
-  }
-  if (model.backend == "cpp" && find_compiler().empty()) {
-    return "it is C++, but there is no compiler. Install one ('apt-get install g++'), or name it "
-           "with CXX";
-  }
-  return {};
-}
-
-// For exports above this size, the weights are used from the files, because copying them costs more
-// than slower ticks. Smaller exports run exactly as on the robot.
-constexpr std::uintmax_t kManyWeights = std::uintmax_t{64} << 20;
-
-bool have_many_weights(const std::vector<ExportedNode>& nodes,
-                       const std::filesystem::path& folder) {
-  std::uintmax_t bytes = 0;
-  const auto add = [&](const FileEntry& file) {
-    std::error_code missing;
-    const std::uintmax_t size = std::filesystem::file_size(folder / file.path, missing);
-    if (!missing) bytes += size;
-  };
-  for (const ExportedNode& node : nodes) {
-    if (node.model.file) add(*node.model.file);
-    for (const FileEntry& file : node.model.external_data) add(file);
-  }
-  return bytes >= kManyWeights;
-}
-
-std::unique_ptr<Engine> engine_of(const ExportedNode& node, const std::filesystem::path& file,
-                                  bool in_place, Trust trust) {
-  if (node.model.backend == "cpp") return compile_cpp_model(node.model, file);
-  if (in_place && node.ours) return load_engine_in_place(node.model, file, trust);
-  return load_engine(node.model, file, {}, trust);  // the user's own, or small
-}
-
-// Reports that a robot loads the model only with trust, in the loader's words.
-Diagnostic needs_trust(const std::string& node, const std::filesystem::path& folder,
-                       const Error& refusal) {
-  std::string text = refusal.text();
-  const std::string prefix = folder.string() + "/";  // a temporary directory
-  if (const std::size_t at = text.find(prefix); at != text.npos) text.erase(at, prefix.size());
-  return state::warning(Code::kNotTrusted, {}, node, std::move(text));
-}
-
-std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
-  std::ostringstream text;
-  const at::ScalarType type = at::isComplexType(a.scalar_type()) ? at::kComplexDouble : at::kDouble;
-  text << at::sub(a.to(type), b.to(type)).abs().max().item().toDouble();
-  return text.str();
-}
 
 class Roller {
  public:
   Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
          const std::filesystem::path& log_path, const Tolerance& tolerance,
-         session::ExternalBackend* external, const Checkpoint& checkpoint);
+         const state::Ticks& ticks, session::ExternalBackend* external,
+         const Checkpoint& checkpoint);
 
   void connect(const Bundle& bundle);
   Rollout run() &&;
@@ -113,7 +61,13 @@ class Roller {
                                             const PortRef& source, int ticks) const;
   void step(Runner& runner);
   Tensors inputs_of(const Runner& runner);
+  void run_passes();
+  void run_ticks();
+  IncomingWire from_run_before(const ExportedNode& node, std::size_t output) const;
+  at::Tensor carried_by(const Runner& reader, std::size_t input) const;
   at::Tensor carried_by(const IncomingWire& incoming) const;
+  at::Tensor carried_in_tick(const Runner& reader, std::size_t input,
+                             const IncomingWire& incoming) const;
   bool same(const IncomingWire& incoming, const at::Tensor& a, const at::Tensor& b) const;
   void check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                      const at::Tensor& carried);
@@ -130,6 +84,7 @@ class Roller {
   const std::filesystem::path& folder_;
   bool in_place_;  // weights are used from the files
   Tolerance tolerance_;
+  const state::Ticks& ticks_;
   session::ExternalBackend* external_;  // or null
   const Checkpoint& checkpoint_;
   std::vector<Runner> runners_;
@@ -139,11 +94,13 @@ class Roller {
 
 Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
                const std::filesystem::path& log_path, const Tolerance& tolerance,
-               session::ExternalBackend* external, const Checkpoint& checkpoint)
+               const state::Ticks& ticks, session::ExternalBackend* external,
+               const Checkpoint& checkpoint)
     : nodes_(nodes),
       folder_(folder),
       in_place_(have_many_weights(nodes, folder)),
       tolerance_(tolerance),
+      ticks_(ticks),
       external_(external),
       checkpoint_(checkpoint) {
   for (const ExportedNode& node : nodes) {
@@ -159,6 +116,7 @@ Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::pa
     }
     runner.report.set_precisions(node.output_precisions);
     runner.incoming_wires.resize(model.inputs.size());
+    runner.carried_outputs.resize(model.inputs.size());
   }
 }
 
@@ -171,6 +129,26 @@ void Roller::connect(const Bundle& bundle) {
         incoming_wire(*runner.node, runner.node->input_names[input],
                       output_ref(bundle, wire.source), wire.last_tick ? 1 : 0);
   }
+  for (const NodeSchedule& entry : bundle.pipeline.schedule) {
+    Runner& runner = runners_[index_of(entry.node)];
+    const Model& model = runner.node->model;
+    for (const auto& [output, input] : entry.carry) {
+      const std::size_t index = index_in(model.inputs, input, &Port::name).value();
+      runner.carried_outputs[index] = index_in(model.outputs, output, &Port::name);
+      if (runner.incoming_wires[index]) continue;
+      runner.incoming_wires[index] = from_run_before(*runner.node, *runner.carried_outputs[index]);
+    }
+  }
+}
+
+// An input that only later runs of a tick receive from the node itself.
+IncomingWire Roller::from_run_before(const ExportedNode& node, std::size_t output) const {
+  return {.from = index_of(node.model.name),
+          .output = output,
+          .source = {node.model.name, node.model.outputs[output].name},
+          .distance = 1,
+          .where = node.node().passes.back().opened_at,
+          .only_carried = true};
 }
 
 std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const std::string& input,
@@ -182,11 +160,13 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
     // Also if states are between the input and its source.
     const ExportedNode* from = find_node(nodes_, declared->source->node);
     const std::optional<int> distance = declared->age.distance();
-    if (from == nullptr || !distance) return std::nullopt;
+    if (from == nullptr || (!distance && ticks_.empty())) return std::nullopt;
     const session::Age::Read& first = declared->age.first();
     output = declared->source->port;
     incoming = {.source = {from->model.name, output},
-                .distance = *distance,
+                .distance = distance.value_or(ticks),
+                .last_tick = ticks > 0,
+                .by_passes = to.states.received.contains(input),
                 .first = static_cast<std::size_t>(first.pass),
                 .where = first.where};
   } else {
@@ -195,6 +175,7 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
     output = find_node(nodes_, source.node)->output_name(source.port);
     incoming = {.source = source,
                 .distance = ticks,
+                .last_tick = ticks > 0,
                 .where = to.node().passes.back().opened_at,
                 .state = state};
   }
@@ -206,7 +187,7 @@ std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const 
   return incoming;
 }
 
-Rollout Roller::run() && {
+void Roller::run_passes() {
   std::size_t passes = 0;
   for (const ExportedNode& node : nodes_) passes = std::max(passes, node.node().passes.size());
   for (pass_ = 0; pass_ < passes; ++pass_) {
@@ -215,6 +196,26 @@ Rollout Roller::run() && {
       if (pass_ < runner.node->node().passes.size()) step(runner);
     }
   }
+}
+
+// The nodes are in the order in which a tick runs them.
+void Roller::run_ticks() {
+  for (int tick = 0; tick <= ticks_.count(); ++tick) {  // the trace may end within a tick
+    for (Runner& runner : runners_) {
+      const Node& node = runner.node->node();
+      const state::Ticks::Turn* const turn = ticks_.turn_in(node.id, tick);
+      if (turn == nullptr) continue;
+      const auto end = std::min(static_cast<std::size_t>(turn->last) + 1, node.passes.size());
+      for (pass_ = static_cast<std::size_t>(turn->first); pass_ < end; ++pass_) {
+        checkpoint_();
+        step(runner);
+      }
+    }
+  }
+}
+
+Rollout Roller::run() && {
+  ticks_.empty() ? run_passes() : run_ticks();
   checkpoint_();  // before reporting a run that an interrupt may have disturbed
   for (Runner& runner : runners_) {
     done_.outcomes.push_back(finish(runner));
@@ -222,6 +223,33 @@ Rollout Roller::run() && {
     done_.samples.push_back(std::move(runner.samples));
   }
   return std::move(done_);
+}
+
+// The value that an input receives in the bundle; undefined if it is not known.
+at::Tensor Roller::carried_by(const Runner& reader, std::size_t input) const {
+  const std::optional<IncomingWire>& incoming = reader.incoming_wires[input];
+  if (!incoming) return {};
+  const bool in_passes = ticks_.empty() || incoming->by_passes;
+  return in_passes ? carried_by(*incoming) : carried_in_tick(reader, input, *incoming);
+}
+
+at::Tensor Roller::carried_in_tick(const Runner& reader, std::size_t input,
+                                   const IncomingWire& incoming) const {
+  const auto output_of = [&](const Runner& from, std::size_t pass, std::size_t output) {
+    return pass < from.put_out.size() ? from.put_out[pass][output] : at::Tensor();
+  };
+  const state::Ticks::Turn& turn = *ticks_.turn_of(reader.node->node().id, static_cast<int>(pass_));
+  if (pass_ > static_cast<std::size_t>(turn.first)) {
+    const std::optional<std::size_t>& carried = reader.carried_outputs[input];
+    return carried ? output_of(reader, pass_ - 1, *carried) : at::Tensor();
+  }
+  if (incoming.only_carried) return {};
+  const Runner& from = runners_[incoming.from];
+  const state::Ticks::Turn* const sent =
+      ticks_.latest(from.node->node().id, turn.tick - (incoming.last_tick ? 1 : 0));
+  if (sent != nullptr)
+    return output_of(from, static_cast<std::size_t>(sent->last), incoming.output);
+  return on_host(reader.node->input_value(0, reader.node->input_names[input]));
 }
 
 // The value that a wire carries in this pass; undefined if its source has not run.
@@ -249,7 +277,6 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
     if (then.defined() && same(incoming, traced, then)) return;
   }
   const Node& reader = to.node();
-  const Node& source = nodes_[incoming.from].node();
   std::string text =
       "the pipeline will not repeat the trace: in pass " + std::to_string(pass_ + 1) +
       " of node '" + reader.name + "' its " + (incoming.state != nullptr ? "state '" : "input '") +
@@ -258,19 +285,12 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
       (incoming.distance == 0   ? ""
        : incoming.distance == 1 ? " in the pass before"
                                 : " earlier") +
-      ", which the wire carries (largest difference " + size_of_difference(traced, carried) + "). ";
-  if (std::abs(reader.completed - source.completed) > 1) {
-    text += "Node '" + source.name + "' ran " + std::to_string(source.completed) + " times and '" +
-            reader.name + "' " + std::to_string(reader.completed) +
-            " times while tracing, but a bundle runs every node once per tick. Run both once per "
-            "tick, or export the slower node as a separate bundle.";
-  } else {
-    text += "The program changes it between the passes. Move that computation into a node.";
-    if (incoming.distance > 0) {
-      text +=
-          " If the program sets the state, for example at the start of an episode, call "
-          "InferenceManager.set_input_value() at run time.";
-    }
+      ", which the wire carries (largest difference " + largest_difference(traced, carried) + "). ";
+  text += "The program changes it between the passes. Move that computation into a node.";
+  if (incoming.distance > 0) {
+    text +=
+        " If the program sets the state, for example at the start of an episode, call "
+        "InferenceManager.set_input_value() at run time.";
   }
   done_.difference = state::warning(Code::kHandover, incoming.where, reader.name, std::move(text));
 }
@@ -281,7 +301,7 @@ Tensors Roller::inputs_of(const Runner& runner) {
     const std::string& name = runner.node->input_names[i];
     const std::optional<IncomingWire>& incoming = runner.incoming_wires[i];
     const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
-    const at::Tensor carried = incoming ? carried_by(*incoming) : at::Tensor();
+    const at::Tensor carried = carried_by(runner, i);
     // Inferred state has no recorded value except the one of its hypothesis, which is unknown if
     // the program wrote to it in between.
     const bool is_found =
@@ -367,9 +387,9 @@ NodeOutcome Roller::finish(Runner& runner) const {
 
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Bundle& bundle,
                  const std::filesystem::path& folder, const std::filesystem::path& log_path,
-                 const Tolerance& tolerance, session::ExternalBackend* external,
-                 const Checkpoint& checkpoint) {
-  Roller roller(nodes, folder, log_path, tolerance, external, checkpoint);
+                 const Tolerance& tolerance, const state::Ticks& ticks,
+                 session::ExternalBackend* external, const Checkpoint& checkpoint) {
+  Roller roller(nodes, folder, log_path, tolerance, ticks, external, checkpoint);
   roller.connect(bundle);
   return std::move(roller).run();
 }

@@ -3,7 +3,8 @@
 // Every model runs once for each pass of its node. Its inputs are the traced ones; its state comes
 // from the models' previous runs, so a wrong hypothesis about state shows on the values that it was
 // derived from. The value that a wire carries is compared with the input that was traced: if both
-// agree, the whole pipeline repeats the passes.
+// agree, the whole pipeline repeats the passes. With a schedule, a wire carries what its rules say:
+// the latest value of the source in this tick, or before it.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "leapp/trace/node_outcome.h"
 #include "rehearse/exported_node.h"
 #include "session/external_backend.h"
+#include "state/ticks.h"
 
 namespace leapp::rehearse {
 
@@ -28,21 +30,20 @@ struct RolloutSample {
 
 struct Rollout {
   std::vector<NodeOutcome> outcomes;  ///< one for each node; nodes without a model pass
-  /// A warning about the first input, by pass, that differs from its wire. A feedback input that
-  /// has its initial value again, as at the start of an episode, does not count; nor does a wire
-  /// between nodes that ran at different rates, which find_rates() reports.
+  /// A warning about the first input that differs from its wire. A feedback input that has its
+  /// initial value again, as at the start of an episode, does not count.
   std::optional<Diagnostic> difference;
   std::vector<Diagnostic> untrusted;  ///< warnings about models that load only with Trust::kCode
   std::vector<std::unique_ptr<Engine>> engines;  ///< engines of the models that ran; otherwise null
   std::vector<std::vector<RolloutSample>> samples;  ///< by node
 };
 
-/// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`
-/// runs models that no engine can; without it they are not compared.
-/// `checkpoint` is called before each run.
+/// Runs the models in `folder` and logs the report; `log` is the file with the details. `ticks` are
+/// those of the bundle's schedule, if it has one. `external` runs models that no engine can;
+/// without it they are not compared. `checkpoint` is called before each run.
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Bundle& bundle,
                  const std::filesystem::path& folder, const std::filesystem::path& log,
-                 const Tolerance& tolerance, session::ExternalBackend* external = nullptr,
-                 const Checkpoint& checkpoint = {});
+                 const Tolerance& tolerance, const state::Ticks& ticks = {},
+                 session::ExternalBackend* external = nullptr, const Checkpoint& checkpoint = {});
 
 }  // namespace leapp::rehearse

@@ -8,6 +8,7 @@
 #include "session/passes.h"
 #include "session/placed_error.h"
 #include "session/ports.h"
+#include "trace/constant.h"
 #include "trace/sizes.h"
 
 namespace leapp::session {
@@ -119,6 +120,40 @@ void warn_of_dynamic_ports(SessionData& data, const SessionNode& node, const Pas
   for (const Declared& buffer : pass.buffers) look("state", buffer.name, buffer.after);
 }
 
+// Compares the inputs with those of the previous pass, if no other node ran since and both passes
+// are recorded.
+void compare_inputs(const SessionData& data, const SessionNode& node, NodeRun& run) {
+  const bool follows_itself = !data.runs.empty() && data.runs.back().node == node.id;
+  const std::size_t passes = node.passes.size();
+  if (!follows_itself || passes != static_cast<std::size_t>(node.completed) + 1) return;
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    if (run.inputs[i].source) continue;
+    run.inputs[i].is_unchanged =
+        trace::same_value(node.passes[passes - 2].inputs[i], node.passes[passes - 1].inputs[i]);
+  }
+}
+
+// Adds the pass to the log. Its ports are known to be those of the first pass.
+void add_run(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+             const OutputOptions& options) {
+  NodeRun run = node.pass.run;
+  run.node = node.id;
+  run.pass = node.completed;
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    const bool has_usual_source =
+        run.inputs[i].source && run.inputs[i].source == node.inputs[i].source;
+    if (has_usual_source) node.inputs[i].age.add(run.inputs[i].read);
+  }
+  run.numbers.resize(node.outputs.size());
+  for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
+    const auto output = find_port(node.outputs, entry.name) - node.outputs.data();
+    run.numbers[static_cast<std::size_t>(output)] = number_of(entry.ref);
+  });
+  compare_inputs(data, node, run);
+  if (data.runs.empty() || data.runs.back().node != node.id) ++node.turns;
+  data.runs.push_back(std::move(run));
+}
+
 }  // namespace
 
 NamedTensors find_independent_outputs(const SessionData& data, const SessionNode& node,
@@ -166,9 +201,7 @@ void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& ten
     node.constants = options.constants;
     node.completion = static_cast<int>(std::ranges::count_if(data.nodes, &Node::complete));
   }
-  for (NodePort& port : node.inputs) {
-    if (port.read) port.age.add(*port.read);
-  }
+  add_run(data, node, tensors, options);
   // Tags the outputs and all other results of the pass.
   const TagRef inside = node.pass.inside;
   for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);

@@ -42,12 +42,14 @@ at::Tensor add_input(SessionData& data, SessionNode& node, const TensorSemantics
   if (node.complete()) {
     known = &match_port(node, node.inputs, port, "input", data.messages, frame);
   }
-  connect(data, node, *known, entry.ref, frame);
+  const NodeRun::Input received = connect(data, node, *known, entry.ref, frame);
   if (!node.complete()) known = &node.inputs.emplace_back(std::move(port));
   at::Tensor handle = handle_for(entry.ref);
   // Later passes may give the inputs in another order.
   const auto index = static_cast<std::size_t>(known - node.inputs.data());
   Pass& record = node.pass.record;
+  node.pass.run.inputs.resize(node.inputs.size());
+  node.pass.run.inputs[index] = received;
   record.inputs.resize(node.inputs.size());
   record.recording.inputs.resize(node.inputs.size());
   // A pass that is not recorded stores no values, unless it is the only pass.

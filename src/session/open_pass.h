@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "session/record/node.h"
+#include "session/record/node_run.h"
 #include "session/tags.h"
 
 namespace leapp::session {
@@ -27,6 +28,7 @@ struct OpenPass {
   /// The record so far. An input without a value has no name yet; the `updated` tensor of a buffer
   /// is the tensor itself.
   Pass record = {};
+  NodeRun run = {};
   std::map<std::string, trace::FrameRef> input_places = {};  ///< lines that gave the inputs
   std::vector<BufferQuery> buffer_queries = {};
   std::vector<at::Tensor> handles = {};  ///< tensors that TagTable::enter() was called for

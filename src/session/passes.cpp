@@ -24,8 +24,19 @@ void drop_interrupted_pass(SessionData& data, SessionNode& node, trace::FrameRef
   drop_pass(data, node);
 }
 
+// Passes of one node in a row, without another node between them, count as one up to this number
+// of passes, so that the records show whole ticks of nodes at different rates.
+constexpr int kMostPassesInTurns = 64;
+
+bool is_recorded(const SessionData& data, const SessionNode& node) {
+  if (!node.traced || node.completed <= data.options.max_cached_io) return node.traced;
+  if (data.nodes.size() < 2 || node.completed >= kMostPassesInTurns) return false;
+  const bool begins_turn = data.runs.empty() || data.runs.back().node != node.id;
+  return node.turns + (begins_turn ? 1 : 0) <= data.options.max_cached_io + 1;
+}
+
 void begin_pass(SessionData& data, SessionNode& node, trace::FrameRef frame) {
-  const bool recorded = node.traced && node.completed <= data.options.max_cached_io;
+  const bool recorded = is_recorded(data, node);
   data.nodes.open_pass(node, recorded, frame);
   if (!recorded) return;
   node.pass.record.recording.tape = data.tape.open(data.captures);

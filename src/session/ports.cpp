@@ -79,6 +79,24 @@ NodePort& match_port(const Node& node, std::vector<NodePort>& ports, const NodeP
   return *known;
 }
 
+std::optional<std::int64_t> number_of(const at::Tensor& tensor) {
+  // Other tensors may have no memory, as those of FakeTensorMode.
+  const bool is_readable = tensor.device().is_cpu() && tensor.layout() == at::kStrided &&
+                           tensor.numel() == 1 && tensor.has_storage() &&
+                           tensor.storage().data() != nullptr;
+  if (!is_readable) return std::nullopt;
+  switch (tensor.scalar_type()) {
+    case at::kBool:
+      return *tensor.const_data_ptr<bool>();
+    case at::kInt:
+      return *tensor.const_data_ptr<std::int32_t>();
+    case at::kLong:
+      return *tensor.const_data_ptr<std::int64_t>();
+    default:
+      return std::nullopt;
+  }
+}
+
 std::vector<at::Tensor> tensors_of(const NamedTensors& entries) {
   std::vector<at::Tensor> tensors;
   tensors.reserve(entries.size());

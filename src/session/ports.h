@@ -1,6 +1,8 @@
 // Ports as described by annotations.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ std::string describe(const NodePort& port);
 /// "output" or "state". Throws PlacedError if its type or shape differ; warns if its semantics do.
 NodePort& match_port(const Node& node, std::vector<NodePort>& ports, const NodePort& port,
                      const char* side, MessageQueue& messages, trace::FrameRef frame);
+
+/// Returns the value of an integer or bool with one element, if it can be read without waiting for
+/// a device.
+std::optional<std::int64_t> number_of(const at::Tensor& tensor);
 
 /// Returns the tensors of a payload, in order.
 std::vector<at::Tensor> tensors_of(const NamedTensors& entries);

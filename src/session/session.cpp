@@ -25,6 +25,20 @@ void require_possible(const std::error_code& failure, const std::string& what) {
           what + ": " + failure.message() + ". Give leapp.start() a save_path you may write to.");
 }
 
+void check_schedule(const std::vector<NodeSchedule>& schedule) {
+  const auto at_least = [](const NodeSchedule& entry, const char* key, std::int64_t value,
+                           std::int64_t least) {
+    require(value >= least, Code::kWrongValue,
+            "leapp.start(schedule=..): '" + std::string(key) + "' of node '" + entry.node +
+                "' must be at least " + std::to_string(least) + ", found " + std::to_string(value));
+  };
+  for (const NodeSchedule& entry : schedule) {
+    at_least(entry, "every", entry.every, 1);
+    at_least(entry, "phase", entry.phase, 0);
+    at_least(entry, "repeat", entry.repeat, 1);
+  }
+}
+
 // The directory that receives the export; its last part is the name of the graph.
 std::filesystem::path directory_for(const StartOptions& options) {
   std::filesystem::path name = expand_home(options.name);
@@ -137,6 +151,10 @@ std::vector<const Node*> Session::nodes() {
   return found;
 }
 
+RunLog Session::runs() {
+  return SessionLock(*this)->runs;
+}
+
 StartOptions Session::options() {
   return SessionLock(*this)->options;
 }
@@ -155,6 +173,7 @@ void Session::start(const StartOptions& options, FrontEnd* front_end) {
           "(TESTING_ONLY_GenericMode), is active in this process, but only one is possible");
   require(options.max_cached_io >= 0, Code::kWrongValue,
           "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
+  check_schedule(options.schedule);
   const std::filesystem::path folder = directory_for(options);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);

@@ -17,6 +17,7 @@
 #include "session/activity.h"
 #include "session/record/diagnostic.h"
 #include "session/record/node.h"
+#include "session/record/node_run.h"
 #include "trace/dispatcher.h"
 
 namespace leapp::session {
@@ -57,6 +58,7 @@ class Session {
   bool started_once();
   /// Returns the nodes, which stay valid and unchanged until the next start().
   std::vector<const Node*> nodes();
+  RunLog runs();
   StartOptions options();
   std::string graph_name();
   std::filesystem::path folder();

@@ -28,6 +28,7 @@ struct SessionData {
   /// Branches outside of nodes on outputs of a node. They are reported if a node reads another
   /// output of that node; a program may branch on its last outputs.
   std::multimap<NodeId, Detour> branches = {};
+  RunLog runs = {};
   std::int32_t recorded_passes = 0;  ///< number of passes of all nodes
   bool sizes_vary = false;           ///< traced values decided a size
   MessageQueue messages = {};

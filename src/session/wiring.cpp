@@ -45,11 +45,11 @@ void warn_of_branches(SessionData& data, const SessionNode& node, const Tag& tag
 
 // Returns the output that the input receives unchanged, if there is one; otherwise warns or stores
 // the route.
-std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& port,
-                                const at::Tensor& tensor, trace::FrameRef frame) {
+NodeRun::Input source_of(SessionData& data, SessionNode& node, const NodePort& port,
+                         const at::Tensor& tensor, trace::FrameRef frame) {
   refuse_open_value(data, node, port, tensor);
   const auto tag = data.tags.find(tensor);
-  if (!tag) return std::nullopt;
+  if (!tag) return {};
   warn_of_branches(data, node, *tag);
   const SessionNode& from = data.nodes.at(tag->node);
   const auto here = [&] { return node.name + "/" + port.name; };
@@ -68,27 +68,30 @@ std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& 
                            "), so no wire connects them. Reinterpret it inside a node.",
                        frame);
   } else if (tag->exact() && output->shape == port.shape) {
-    port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
-    return PortId{tag->node, tag->port};
+    return {.source = PortId{tag->node, tag->port},
+            .read = {node.completed, tag->pass, from.completed, frame}};
   } else {
     // compile_graph(), which knows all passes, decides if the route becomes part of a node.
     node.pass.record.between.push_back(
         make_between(data.nodes, port.name, *with_shape_of(tensor, tag, frame), frame));
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
 
-void connect(SessionData& data, SessionNode& node, NodePort& port, const at::Tensor& tensor,
-             trace::FrameRef frame) {
-  port.read.reset();
-  const std::optional<PortId> source = source_of(data, node, port, tensor, frame);
+NodeRun::Input connect(SessionData& data, SessionNode& node, NodePort& port,
+                       const at::Tensor& tensor, trace::FrameRef frame) {
+  NodeRun::Input received = source_of(data, node, port, tensor, frame);
+  received.number = number_of(tensor);
+  const std::optional<PortId>& source = received.source;
   if (!port.source) port.source = source;
-  if (source == port.source) return;
+  if (source == port.source) return received;
   // The program may set a feedback input itself, for example at the start of an episode.
   const bool is_feedback = port.age.reads() == 0 || port.age.first().pass > 0;
-  if (!source && is_feedback) return;
+  if (!source && is_feedback) return received;
+  // The node may run several times in a tick, on its own results after the first time.
+  if (source && (source->node == node.id || port.source->node == node.id)) return received;
   const auto name_of_source = [&](const std::optional<PortId>& id) {
     return id ? data.nodes.at(id->node).name + "/" + id->port : std::string("outside the graph");
   };

@@ -43,6 +43,11 @@ void ShadowNode::open() {
   std::fill(given.begin(), given.end(), Given::kNothing);
 }
 
+void ShadowNode::open_again() {
+  is_open = true;
+  expected_count_ = 0;
+}
+
 void ShadowNode::give(std::size_t input, const at::Tensor& value, Given as) {
   const Port& port = model_->inputs[input];
   const at::Tensor host = interop::on_host(value);

@@ -36,6 +36,8 @@ class ShadowNode {
 
   /// Begins a pass without any input.
   void open();
+  /// Begins a further pass in the same tick, on the inputs of the first one.
+  void open_again();
   /// Sets an input to the program's value. A value that does not match the port is stored in
   /// `misfit`.
   void give(std::size_t input, const at::Tensor& value, Given as);
@@ -60,11 +62,12 @@ class ShadowNode {
   std::vector<Given> given;                ///< by input
   std::optional<ShadowDifference> misfit;  ///< an input that the model does not accept
   bool is_open = false;
-  bool waits = false;     ///< the program completed a pass that the bundle has not run yet
-  bool lost = false;      ///< its state differs from the program's
-  bool returned = false;  ///< an annotated state had its initial value again in this pass
-  bool agreed = true;     ///< the outputs agreed in the last tick
-  bool differs = false;   ///< an output differs in this tick
+  bool waits = false;      ///< the program completed a pass that the bundle has not run yet
+  std::int64_t turns = 0;  ///< number of these passes: several with a repeat in the schedule
+  bool lost = false;       ///< its state differs from the program's
+  bool returned = false;   ///< an annotated state had its initial value again in this pass
+  bool agreed = true;      ///< the outputs agreed in the last tick
+  bool differs = false;    ///< an output differs in this tick
 
  private:
   const Model* model_;

@@ -39,7 +39,12 @@ void ShadowRun::load(const RuntimeOptions& options) {
       read_initial_values(bundle_, file ? &files.at(file->path) : nullptr, options.bundle);
   for (const Wiring::Connection& wire : executor_.wiring().connections()) {
     const ConstTensorView* value = stored.find(to_string(input_ref(bundle_, wire.target)));
-    if (wire.last_tick && value != nullptr) executor_.set_initial(wire.target, *value);
+    if (value == nullptr) continue;
+    if (wire.last_tick) {
+      executor_.set_initial(wire.target, *value);
+    } else if (executor_.wiring().has_schedule()) {
+      executor_.set_held(wire.source, *value);
+    }
   }
 }
 
@@ -59,7 +64,8 @@ void ShadowRun::inputs(const std::string& node, const NamedTensors& tensors) {
       }
       return;
     }
-    if (found->waits) remarks = run_passes();
+    if (starts_tick(*found)) remarks = run_passes();
+    if (found->waits) return found->open_again();
     const auto again = [&](const TensorSemantics& tensor) {
       const auto input = found->find_input(tensor.name);
       return input && found->given[*input] == Given::kInput;
@@ -79,7 +85,7 @@ void ShadowRun::states(const std::string& node, const NamedTensors& tensors) {
   const at::NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
   ShadowNode* const found = find(node);
-  if (found == nullptr || !found->is_open) return;
+  if (found == nullptr || !found->is_open || found->waits) return;
   for (const TensorSemantics& tensor : tensors) {
     if (const auto input = found->find_input(tensor.name)) {  // otherwise it is a constant
       found->give(*input, tensor.ref, Given::kState);
@@ -115,22 +121,56 @@ void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
       }
     }
     found->is_open = false;
-    found->waits = true;
+    ++found->turns;
+    if (std::exchange(found->waits, true)) return;
     passes_.push_back({static_cast<std::size_t>(found - nodes_.data()), where});
-    if (passes_.size() == nodes_.size()) remarks = run_passes();
+    const bool is_complete = passes_.size() == nodes_.size();
+    if (is_complete && !executor_.wiring().has_schedule()) remarks = run_passes();
   }
   hand_out(remarks);
 }
 
+// Returns whether a pass of the node, which begins now, belongs to the next tick.
+bool ShadowRun::starts_tick(const ShadowNode& node) const {
+  const Wiring& wiring = executor_.wiring();
+  if (!wiring.has_schedule()) return node.waits;
+  const auto index = static_cast<std::size_t>(&node - nodes_.data());
+  if (node.waits) return node.turns >= wiring.timing(index).repeat;
+  const auto later = std::ranges::find(wiring.order(), index);
+  return std::any_of(later, wiring.order().end(), [&](std::size_t i) { return nodes_[i].waits; });
+}
+
 // In the order in which the program completed them. The lock is held.
 std::vector<ShadowRun::Remark> ShadowRun::run_passes() {
+  if (executor_.wiring().has_schedule()) {
+    if (!passes_.empty()) run_tick();
+  } else {
+    for (const Pass& pass : passes_) {
+      where_ = pass.where;
+      step(nodes_[pass.node]);
+    }
+  }
   for (const Pass& pass : passes_) {
-    where_ = pass.where;
     nodes_[pass.node].waits = false;
-    step(nodes_[pass.node]);
+    nodes_[pass.node].turns = 0;
   }
   passes_.clear();
   return std::exchange(remarks_, {});
+}
+
+// One tick of the schedule, which the program has completed.
+void ShadowRun::run_tick() {
+  executor_.begin_tick();
+  for (const std::size_t index : executor_.wiring().order()) {
+    ShadowNode& node = nodes_[index];
+    const Pass* const pass = find_in(passes_, index, &Pass::node);
+    const bool is_due = executor_.is_due(index);
+    where_ = pass != nullptr ? pass->where : passes_.back().where;
+    if (pass != nullptr) step(node);
+    // What an input holds in a tick in which the program does not run the node is not known.
+    const bool is_known = executor_.wiring().timing(index).on_change.empty();
+    if ((pass != nullptr) != is_due && is_known) differ_in_time(node, pass != nullptr);
+  }
 }
 
 void ShadowRun::finish() {
@@ -168,6 +208,7 @@ void ShadowRun::reset() {
   finish();
   const std::lock_guard lock(mutex_);
   reports_resets_ = true;
+  executor_.restart();
   for (ShadowNode& node : nodes_) {
     if (node.report.ticks > 0) ++node.report.resets;
     node.forget_runs();

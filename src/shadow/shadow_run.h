@@ -17,8 +17,10 @@ namespace leapp::shadow {
 
 /// A shadow run. The models run when the program has completed a pass of every node, or starts a
 /// second one of a node: engines and PyTorch compete for the processor's caches, and alternating at
-/// each annotation costs more than the models. One lock protects everything. Warnings are logged
-/// after its release, because the program's line is read from Python's frames.
+/// each annotation costs more than the models. With a schedule, they run when the program starts
+/// the next tick: with a node that ran in this tick, or that runs before one that did. One lock
+/// protects everything. Warnings are logged after its release, because the program's line is read
+/// from Python's frames.
 class ShadowRun final : public session::Shadowing {
  public:
   /// Throws the errors of loading.
@@ -65,7 +67,10 @@ class ShadowRun final : public session::Shadowing {
   bool draws_random_numbers(ShadowNode& node);
   void differ(ShadowNode& node, ShadowDifference difference, std::string text);
   void say(const ShadowNode& node, Code code, std::string text);
+  bool starts_tick(const ShadowNode& node) const;
   std::vector<Remark> run_passes();
+  void run_tick();
+  void differ_in_time(ShadowNode& node, bool ran);
   void hand_out(const std::vector<Remark>& remarks);
 
   Bundle bundle_;

@@ -39,12 +39,15 @@ void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
   const std::optional<Wiring::Source>& source = executor_.wiring().source_of(node.at(input));
   if (!source) return;
   const ShadowNode& from = nodes_[source->output.node];
-  const Tensor* const own = executor_.output(source->output, source->runs_ago);
+  const bool has_schedule = executor_.wiring().has_schedule();
+  const Tensor* const own = !has_schedule     ? executor_.output(source->output, source->runs_ago)
+                            : from.runs() > 0 ? executor_.carried(node.at(input))
+                                              : nullptr;
   const auto ticks = [](const ShadowNode& each) {
     return static_cast<std::int64_t>(each.report.ticks);
   };
   const bool same_rate =
-      std::abs(ticks(from) - ticks(node)) <= 1;  // a warning about other nodes was logged
+      has_schedule || std::abs(ticks(from) - ticks(node)) <= 1;  // otherwise it ran alone
   if (own == nullptr || !from.agreed || from.lost || !same_rate) return;
   const ConstTensorView taken = node.input(input).view();
   if (close(taken, own->view())) return;
@@ -174,6 +177,16 @@ void ShadowRun::differ(ShadowNode& node, ShadowDifference difference, std::strin
   if (!std::exchange(node.differs, true)) ++node.report.differing;
   if (node.report.first) return;
   difference.text = difference_text(node.model().name, difference, text);
+  say(node, Code::kShadowDiffers, difference.text);
+  node.report.first = std::move(difference);
+}
+
+// The program ran the node in a tick in which the schedule does not, or the other way round.
+void ShadowRun::differ_in_time(ShadowNode& node, bool ran) {
+  if (!std::exchange(node.differs, true)) ++node.report.differing;
+  if (node.report.first) return;
+  ShadowDifference difference{.tick = node.report.ticks};
+  difference.text = schedule_text(node.model().name, ran);
   say(node, Code::kShadowDiffers, difference.text);
   node.report.first = std::move(difference);
 }

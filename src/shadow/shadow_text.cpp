@@ -52,6 +52,13 @@ std::string misfit_text() {
          "sizes";
 }
 
+std::string schedule_text(const std::string& node, bool ran) {
+  return "node '" + node + "': the program " + (ran ? "ran it" : "did not run it") +
+         " in a tick in which the bundle's schedule " + (ran ? "does not" : "does") +
+         ". If the program began an episode, call reset() of the shadow run there. Otherwise trace "
+         "more ticks, or state the schedule with leapp.start(schedule=..).";
+}
+
 std::string difference_text(const std::string& node, const ShadowDifference& difference,
                             const std::string& what) {
   return "node '" + node + "', '" + difference.port + "', tick " + std::to_string(difference.tick) +

@@ -14,6 +14,9 @@ std::string state_text(const std::string& port);
 std::string wire_text(const std::string& port, const std::string& source);
 std::string misfit_text();
 
+/// Returns the message about a node that ran, or did not run, other than the schedule says.
+std::string schedule_text(const std::string& node, bool ran);
+
 /// Returns the whole sentence, which begins with node, port, tick and error.
 std::string difference_text(const std::string& node, const ShadowDifference& difference,
                             const std::string& what);

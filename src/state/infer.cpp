@@ -6,7 +6,6 @@
 #include "state/baked.h"
 #include "state/first_tick.h"
 #include "state/initial.h"
-#include "state/rates.h"
 #include "state/shared.h"
 
 namespace leapp::state {
@@ -99,7 +98,6 @@ void name_states(NodeStates& states, const Paths& paths) {
 Inference infer_states(std::span<const Node* const> exported, std::span<const Node* const> all,
                        const Paths& paths) {
   Inference done;
-  append(done.findings, find_rates(all));
   append(done.findings, find_initial(all));
   std::vector<NodeStates> alone;
   std::vector<std::vector<WrittenPass>> written;

@@ -1,5 +1,7 @@
 #include "state/rates.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -19,20 +21,10 @@ std::string beginning(const Node& to, const NodePort& input, const Node& from) {
          "'";
 }
 
-std::string consequence(const Node& to, const NodePort& input, const Node& from) {
-  const bool forward = from.completion < to.completion;
-  return ". A bundle runs every node once per tick, so there '" + to.name + "/" + input.name +
-         "' receives the value that '" + from.name + "/" + input.source->port + "' has in " +
-         (forward ? "the same tick." : "the tick before.");
-}
-
 // `how` states the evidence that they did not run equally often.
 std::string describe_rates(const Node& to, const NodePort& input, const Node& from,
                            const std::string& how) {
-  return beginning(to, input, from) + how + counts_of(to, from) + consequence(to, input, from) +
-         " Export the slower node as a separate bundle, or run it in every tick and keep its last "
-         "result with torch.where() on a counter tensor. If a node runs several times per tick, "
-         "for example for two cameras, use a different node name for each.";
+  return beginning(to, input, from) + how + counts_of(to, from);
 }
 
 std::string describe_varying(const Node& to, const NodePort& input, const Node& from) {
@@ -44,12 +36,43 @@ std::string describe_varying(const Node& to, const NodePort& input, const Node& 
   return beginning(to, input, from) + " with a varying delay: pass " +
          std::to_string(first.pass + 1) + " of node '" + to.name + "' received that of pass " +
          std::to_string(first.source_pass + 1) + ", pass " + std::to_string(read.pass + 1) +
-         " that of pass " + std::to_string(read.source_pass + 1) + consequence(to, input, from) +
-         " Choose between the new value and the old one inside a node, with torch.where() and "
-         "annotate.state_tensors().";
+         " that of pass " + std::to_string(read.source_pass + 1);
+}
+
+// Such a node computes the same in every tick.
+bool gives_only_constants(const Node* node) {
+  return !node->outputs.empty() && node->states.empty() &&
+         std::ranges::all_of(node->outputs, &NodePort::is_static);
 }
 
 }  // namespace
+
+bool run_at_other_rates(std::span<const Node* const> all, const session::RunLog& runs) {
+  std::vector<const Node*> nodes;
+  std::ranges::remove_copy_if(all, std::back_inserter(nodes), gives_only_constants);
+  std::map<NodeId, std::pair<std::size_t, std::size_t>> active;  // the first and the last run
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    active.try_emplace(runs[i].node, i, i).first->second.second = i;
+  }
+  for (const Node* one : nodes) {
+    std::optional<std::size_t> previous;
+    std::map<NodeId, int> between;  // runs of other nodes since the previous run of this one
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (runs[i].node != one->id) {
+        ++between[runs[i].node];
+        continue;
+      }
+      for (const Node* other : nodes) {
+        const auto& [first, last] = active.at(other->id);
+        const bool both_run = previous && first < *previous && i < last && other->id != one->id;
+        if (both_run && between[other->id] != 1) return true;
+      }
+      previous = i;
+      between.clear();
+    }
+  }
+  return false;
+}
 
 std::string counts_of(const Node& to, const Node& from) {
   return "node '" + from.name + "' ran " + times(from.completed) + " and node '" + to.name + "' " +
@@ -62,7 +85,9 @@ Findings find_rates(std::span<const Node* const> nodes) {
   std::map<std::pair<NodeId, std::string>, int> single;  // outputs, as seen by nodes that ran once
   const auto say = [&](const Node& to, const Node& from, trace::FrameRef where, std::string text) {
     if (!said.insert({from.id, to.id}).second) return;
-    findings.push_back(warning(Code::kRates, where, to.name, std::move(text)));
+    Diagnostic& added =
+        findings.emplace_back(warning(Code::kRates, where, to.name, std::move(text)));
+    added.level = LogLevel::kError;
   };
   for (const Node* to : nodes) {
     for (const NodePort& input : to->inputs) {

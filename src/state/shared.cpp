@@ -188,12 +188,13 @@ class Sharing {
     memory.owner.states[read].fed_by = State::Feed{from.id, {}, written};
     // A loop may observe once more than it acts.
     if (std::abs(from.completed - reader.completed) <= 1) return;
-    findings.push_back(warning(Code::kRates, reader.passes.front().opened_at, reader.name,
-                               "node '" + reader.name + "' reads memory that node '" + from.name +
-                                   "' writes, but " + counts_of(reader, from) +
-                                   ". A bundle runs every node once per tick. Export the slower "
-                                   "node as a separate bundle, or run it in every tick and keep "
-                                   "its last result with torch.where() on a counter tensor."));
+    findings.push_back(finding(
+        Code::kRates, LogLevel::kError, trace::resolve_source(reader.passes.front().opened_at),
+        reader.name,
+        "node '" + reader.name + "' reads memory that node '" + from.name + "' writes, but " +
+            counts_of(reader, from) +
+            ". The passes do not show how often each of them runs. Trace more ticks, or state the "
+            "schedule with leapp.start(schedule=..)."));
   }
 
   // Decides about memory that a node writes for others and that no other node writes: state if the

@@ -76,6 +76,26 @@ TEST_F(BundleFilesTest, WritesWhatFeedbackBeginsWith) {
   EXPECT_EQ(static_cast<const float*>(value->data)[3], 7.0F);
 }
 
+TEST_F(BundleFilesTest, WritesWhatIsReadBeforeItsSourceRuns) {
+  Node slow = make_node(0, "slow", {"x"}, {"y"});
+  Node fast = make_node(1, "fast", {"y"}, {"z"});
+  testing::wire(fast.inputs[0], 0, "y");
+  run(slow, {row(1)}, {row(2)});
+  run(fast, {row(5)}, {row(0)});
+  const std::vector<ExportedNode> nodes = {describe_only(slow), describe_only(fast)};
+  const auto file = folder_ / "initial.safetensors";
+  for (const int phase : {0, 2}) {
+    state::Ticks ticks;
+    ticks.add(0, {phase, 0, 0});
+    ticks.add(1, {0, 0, 0});
+    Bundle bundle = describe_bundle(nodes, {});
+    write_initial_values(nodes, file, bundle, ticks);
+    EXPECT_EQ(bundle.pipeline.initial_values.has_value(), phase > 0);
+    if (phase == 0) continue;
+    EXPECT_EQ(SafeTensors::read(file).find("fast/y")->values<float>()[0], 5.0F);
+  }
+}
+
 TEST_F(BundleFilesTest, WithoutFeedbackThereIsNoFileOfValues) {
   const Node plain = make_node(0, "n", {"x"}, {"y"});
   const std::vector<ExportedNode> nodes = {describe_only(plain)};

@@ -74,7 +74,7 @@ TEST_F(RolloutTest, AStateThatBeginsAnewIsNot) {
               Not(HasSubstr("will not repeat")));
 }
 
-TEST_F(RolloutTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
+TEST_F(RolloutTest, MemoryThatNodesShareAtDifferentRatesHoldsItsValue) {
   EXPECT_THAT(log_of([] {
                 const Tensor shared = at::zeros({3});
                 for (int tick = 0; tick < 6; ++tick) {
@@ -87,8 +87,7 @@ TEST_F(RolloutTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
                   annotate::output_tensors("fast", {{"y", x + shared}}, {.export_with = "jit"});
                 }
               }),
-              AllOf(HasSubstr("will not repeat the trace: in pass 2 of node 'fast'"),
-                    HasSubstr("Node 'slow' ran 3 times and 'fast' 6 times while tracing")));
+              Not(HasSubstr("will not repeat")));
 }
 
 TEST_F(RolloutTest, NotANumberIsEqualToItself) {

@@ -40,6 +40,7 @@ def test_start_has_the_documented_parameters_and_defaults() -> None:
         "max_cached_io": 5,
         "global_patching": True,
         "patching": None,
+        "schedule": None,
     }
     assert parameters(leapp.start) == expected
     assert list(parameters(leapp.start)) == list(expected)

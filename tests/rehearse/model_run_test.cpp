@@ -22,6 +22,10 @@ TEST(ModelRunTest, GivesWhatTheModelPutsOut) {
   EXPECT_FALSE(agree(outputs[0], at::full({1, 4}, 5.1), {}));
 }
 
+TEST(ModelRunTest, TheLargestDifferenceIsANumber) {
+  EXPECT_EQ(largest_difference(at::full({2}, 2), at::full({2}, 2.5)), "0.5");
+}
+
 TEST(ModelRunTest, OnTheHostTensorsAreContiguous) {
   const at::Tensor turned = at::arange(6).reshape({2, 3}).t();
   EXPECT_TRUE(on_host(turned).is_contiguous());

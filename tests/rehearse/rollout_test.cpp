@@ -32,7 +32,7 @@ class RolloutTest : public ::testing::Test {
     compiled.random = random_;
     if (!file.empty()) compiled.model.file = FileEntry{file, "", ""};
     const auto folder = leapp::testing::model_file("");
-    return roll_out({compiled}, {}, folder, "log.txt", {}, external).outcomes.at(0);
+    return roll_out({compiled}, {}, folder, "log.txt", {}, {}, external).outcomes.at(0);
   }
 
   Node node_ = make_node(0, "n", {"x"}, {"y"});
@@ -172,6 +172,56 @@ TEST(WiresOfRolloutTest, AnInputThatWasSomethingElseIsNamedWithItsPass) {
             std::string::npos)
       << found->text;
   EXPECT_NE(found->text.find("(largest difference 0.5)"), std::string::npos) << found->text;
+}
+
+// A slow node, and one that ran in each of its ticks on that many of its values.
+std::optional<Diagnostic> at_two_rates(const std::vector<double>& put_out,
+                                       const std::vector<double>& taken_in, int every) {
+  Node slow = make_node(0, "slow", {"x"}, {"y"});
+  Node fast = make_node(1, "fast", {"y"}, {"z"});
+  wire(fast.inputs[0], 0, "y");
+  fast.inputs[0].age.add({1, 0, 1});  // no steady distance
+  state::Ticks ticks;
+  for (std::size_t i = 0; i < put_out.size(); ++i) {
+    run(slow, {row(0)}, {row(put_out[i])});
+    const auto pass = static_cast<int>(i);
+    ticks.add(0, {every * pass, pass, pass});
+  }
+  for (std::size_t i = 0; i < taken_in.size(); ++i) {
+    run(fast, {row(taken_in[i])}, {row(0)});
+    const auto pass = static_cast<int>(i);
+    ticks.add(1, {pass, pass, pass});
+  }
+  ticks.set_count(static_cast<int>(taken_in.size()));
+  const std::vector<ExportedNode> compiled = {describe_only(slow), describe_only(fast)};
+  return roll_out(compiled, connect(compiled), "", "log.txt", {}, ticks).difference;
+}
+
+TEST(WiresOfRolloutTest, AWireOfAScheduleCarriesTheLatestValue) {
+  EXPECT_EQ(at_two_rates({1, 2}, {1, 1, 1, 2, 2, 2}, 3), std::nullopt);
+  const auto found = at_two_rates({1, 2}, {1, 1, 5, 2}, 3);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->code, Code::kHandover);
+  EXPECT_EQ(found->node, "fast");
+  EXPECT_TRUE(at_two_rates({1, 2}, {1, 1, 1, 2}, 2));
+}
+
+TEST(WiresOfRolloutTest, LaterRunsOfATickReadTheRunBefore) {
+  for (const double third : {30, 31}) {
+    Node node = make_node(0, "n", {"x"}, {"y"});
+    state::Ticks ticks;
+    ticks.add(0, {0, 0, 2});
+    ticks.add(0, {1, 3, 5});
+    ticks.set_count(2);
+    const double taken[] = {1, 20, third, 4, 50, 60};
+    const double put_out[] = {20, 30, 7, 50, 60, 8};
+    for (int i = 0; i < 6; ++i) run(node, {row(taken[i])}, {row(put_out[i])});
+    const std::vector<ExportedNode> compiled = {describe_only(node)};
+    Bundle bundle = connect(compiled);
+    bundle.pipeline.schedule = {{.node = "n", .repeat = 3, .carry = {{"y", "x"}}}};
+    EXPECT_EQ(roll_out(compiled, bundle, "", "log.txt", {}, ticks).difference.has_value(),
+              third != 30);
+  }
 }
 
 TEST(WiresOfRolloutTest, NodesAtDifferentRatesAreAnothersBusiness) {

@@ -46,10 +46,7 @@ TEST(RatesTest, AVaryingAgeIsSaidAndASteadyOneIsNot) {
        {{0, 0, 1}, {1, 0, 1}, {2, 1, 2}, {3, 1, 2}},
        2,
        4,
-       "'lo/g' receives 'hi/g', but node 'hi' ran twice and node 'lo' 4 times while tracing. A "
-       "bundle runs every node once per tick, so there 'lo/g' receives the value that 'hi/g' has "
-       "in the same "
-       "tick."},
+       "'lo/g' receives 'hi/g', but node 'hi' ran twice and node 'lo' 4 times while tracing"},
       {"an old value now and then",
        {{0, 0, 1}, {1, 0, 2}, {2, 2, 3}},
        3,
@@ -94,6 +91,32 @@ TEST(RatesTest, OneTickWithTwoValuesOfAnOutput) {
   const Findings found = find_rates(nodes);
   ASSERT_EQ(codes(found), Lines{"LP309"});
   EXPECT_THAT(found[0].text, HasSubstr("'lo/right' receives 'hi/g' of another pass than other"));
+}
+
+// Each letter is a pass of the node of that name.
+TEST(RatesTest, NodesOfOneRateTakeTurns) {
+  const struct {
+    const char* runs;
+    bool differ;
+  } table[] = {
+      {"ababab", false},    {"abababa", false},    {"aaaa", false},    {"aaabbb", false},
+      {"aaaababab", false}, {"ababab ccc", false}, {"abbabb", true},   {"abbbbabbbb", true},
+      {"aabaab", true},     {"abaabab", true},     {"abcbabcb", true},
+  };
+  for (const auto& [runs, differ] : table) {
+    const Node a = testing::node_of("a", 'a');
+    const Node b = testing::node_of("b", 'b');
+    const Node c = testing::node_of("c", 'c');
+    std::vector<const Node*> nodes;
+    for (const Node* node : {&a, &b, &c}) {
+      if (std::string(runs).find(node->name) != std::string::npos) nodes.push_back(node);
+    }
+    session::RunLog log;
+    for (const char* run = runs; *run != 0; ++run) {
+      if (*run != ' ') log.push_back({.node = *run});
+    }
+    EXPECT_EQ(run_at_other_rates(nodes, log), differ) << runs;
+  }
 }
 
 }  // namespace

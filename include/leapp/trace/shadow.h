@@ -45,7 +45,7 @@ struct ShadowOptions {
 
 /// First difference between program and bundle.
 struct ShadowDifference {
-  std::string port;            ///< name as annotated
+  std::string port = {};       ///< name as annotated; empty if the node ran at another time
   std::uint64_t tick = 0;      ///< pass of the node in this run, counted from 1
   std::string where = {};      ///< the program's line; may be empty
   std::string text = {};       ///< description of the difference

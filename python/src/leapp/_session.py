@@ -7,11 +7,11 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
 from typing import Any
 
-from . import _console, _inventory, _signals, _state, _untraced
+from . import _console, _inventory, _schedule, _signals, _state, _untraced
 from ._annotate import Annotate
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError, expect
 from .patching import FunctionPatch
@@ -31,6 +31,8 @@ def start(
     max_cached_io: int = 5,
     global_patching: bool = True,
     patching: Iterable[FunctionPatch] | None = None,
+    *,
+    schedule: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Start tracing a graph. Drops an active session, with a warning.
 
@@ -47,6 +49,10 @@ def start(
         global_patching: Patch the exchange between PyTorch and NumPy, so round trips through NumPy
             stay traced.
         patching: Functions to replace while the session is active, with ``global_patching``.
+        schedule: When nodes run that do not run once in every tick, by name, such as
+            ``{"planner": {"every": 5}}``; ``phase``, ``repeat``, ``index``, ``when``, ``on_change``
+            and ``age`` are further keys. Nodes that are not listed are inferred from the passes.
+            The passes must fit; see docs/howto/schedules.md.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
@@ -56,6 +62,7 @@ def start(
         expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
+    entries = _schedule.checked(schedule)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
     from . import _holders, _numbers, _numpy, _patches, _rerun, _trace, _tracing  # noqa: F401
@@ -65,7 +72,7 @@ def start(
             _patches.restore()
             _verbose = verbose
             _console.show(verbose)
-            _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
+            _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io, entries)
             _state.calls = _tracing
             _graph = (graph, os.path.abspath(os.path.join(folder, graph)))
             _numpy.reset()
@@ -126,6 +133,8 @@ def trace(
     max_cached_io: int = 5,
     global_patching: bool = True,
     patching: Iterable[FunctionPatch] | None = None,
+    *,
+    schedule: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[None]:
     """Trace a graph while the block runs.
 
@@ -140,7 +149,8 @@ def trace(
     restored.
     """
     start(
-        name, save_path, verbose, dry_run, non_traced, max_cached_io, global_patching, patching
+        name, save_path, verbose, dry_run, non_traced, max_cached_io, global_patching, patching,
+        schedule=schedule,
     )  # fmt: skip
     try:
         yield
@@ -226,21 +236,24 @@ def compile_graph(
     _console.show(verbose)
     try:
         with _signals.Deferred() as signals, _console.ProgressBar() as progress:
-            outcomes, report = _trace.compile_graph(
+            outcomes, report, schedule = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
                 thorough, strict_constants, reruns, progress,
                 _cancellation(signals, cancelled),
             )  # fmt: skip
         for block in _inventory.unacknowledged():
             _console.note(block)
+        for remark in schedule:
+            _console.note(remark)
     finally:
         _console.show(_verbose)
     if not validate or dry_run:
-        return True
+        return all(passed for _, passed, _ in outcomes)
     results = ValidationResults(
         (node, LeappValidationError(error) if error else passed) for node, passed, error in outcomes
     )
     results.report = json.loads(report) if report else {}
+    results.schedule = schedule
     return results
 
 
@@ -263,9 +276,12 @@ class ValidationResults(dict[str, "bool | Exception"]):
         report: The content of ``validation.json``: for every node, sample and output the shapes,
             dtypes, ranges, NaN and Inf, and differences. docs/reference/bundle.md lists the keys.
             Empty after a dry run, which has no models to validate.
+        schedule: The nodes that do not run once per tick, as text: ``"planner: in every 5th tick of
+            tracker, seen 3 times"``.
     """
 
     report: dict[str, Any]
+    schedule: list[str]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,6 +23,9 @@ def start(
     dry_run: bool,
     non_traced: Sequence[str],
     max_cached_io: int,
+    schedule: Sequence[
+        tuple[str, int, int, int, dict[str, str], str, str, list[str], dict[str, str]]
+    ],
 ) -> None: ...
 def prepare() -> None: ...
 def warm_up() -> None: ...
@@ -44,8 +47,8 @@ def compile_graph(
     rerun: list[str],
     progress: Callable[[int, int, str], None] | None,
     cancelled: Callable[[], bool],
-) -> tuple[list[tuple[str, bool, str]], str]:
-    """Return (node, passed, error) of each node, and the text of ``validation.json``."""
+) -> tuple[list[tuple[str, bool, str]], str, list[str]]:
+    """Return (node, passed, error) of each node, ``validation.json``, and the schedule as text."""
 
 def input_dict(node: object, payload: object) -> Any:
     """Implement ``input_tensors`` for a dict of tensors; else NotImplemented."""

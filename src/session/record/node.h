@@ -17,11 +17,10 @@ namespace leapp::session {
 
 /// An annotated port and its source.
 struct NodePort : Port {
-  std::optional<PortId> source = {};   ///< input: the output that it receives, if known
-  Age age = {};                        ///< input: age of the values from its source
-  std::optional<Age::Read> read = {};  ///< input: value in the open pass
-  bool is_static = false;              ///< output: a constant
-  bool is_between = false;  ///< output: operators outside the node that became part of it
+  std::optional<PortId> source = {};  ///< input: the output that it receives, if known
+  Age age = {};                       ///< input: age of the values from its source
+  bool is_static = false;             ///< output: a constant
+  bool is_between = false;            ///< output: operators outside the node that became part of it
 };
 
 struct Node {
@@ -31,6 +30,7 @@ struct Node {
   bool read_values = false;  ///< a pass read numbers from traced tensors, and may branch on them
   int completed = 0;         ///< number of completed passes; the first ones are in `passes`
   int completion = -1;       ///< position among the nodes, by first completion
+  int turns = 0;             ///< number of times that it ran after another node, or first
 
   std::vector<NodePort> inputs;
   std::vector<NodePort> outputs;

@@ -135,6 +135,35 @@ TEST(NodeExecutorTest, AForwardWireBringsNothingBeforeItsSourceRan) {
   EXPECT_FALSE(nodes.is_loaded(1));
 }
 
+TEST(NodeExecutorTest, ARepeatedNodeMayRunAgainOnTheSameInputs) {
+  Bundle bundle;
+  bundle.models = {model("a", 1)};
+  bundle.pipeline.schedule = {{.node = "a", .repeat = 3, .carry = {{"y1", "x0"}}}};
+  NodeExecutor nodes(bundle);
+  nodes.load(0, sum_engine(1));
+  const float given = 4;
+  nodes.set_input({0, 0}, view_of(given));
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_TRUE(nodes.run(0));
+    EXPECT_EQ(value_of(&nodes.result({0, 1})), 4.75F);  // y1 = x0 + 0.25, three times
+    EXPECT_EQ(value_of(&nodes.input({0, 0})), 4);
+  }
+}
+
+TEST(NodeExecutorTest, ARestartBeginsWithTickZero) {
+  Bundle bundle;
+  bundle.models = {model("a", 1)};
+  bundle.pipeline.schedule = {{.node = "a", .every = 3}};
+  NodeExecutor nodes(bundle);
+  std::string due;
+  for (int tick = 0; tick < 8; ++tick) {
+    if (tick == 4) nodes.restart();
+    nodes.begin_tick();
+    due += nodes.is_due(0) ? 'x' : '.';
+  }
+  EXPECT_EQ(due, "x..xx..x");
+}
+
 /// Returns a random pipeline in which every input is a forward wire, a feedback wire or external.
 Bundle random_pipeline(std::mt19937& random) {
   Bundle bundle;

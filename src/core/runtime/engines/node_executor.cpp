@@ -4,6 +4,14 @@
 #include <cstring>
 
 namespace leapp {
+namespace {
+
+// Both have the same type and shape.
+void copy(const Tensor& from, Tensor& to) noexcept {
+  if (to.byte_size() > 0) std::memcpy(to.data(), from.data(), to.byte_size());
+}
+
+}  // namespace
 
 NodeExecutor::NodeExecutor(const Bundle& bundle) : wiring_(bundle) {
   for (const Model& model : bundle.models) {
@@ -18,6 +26,9 @@ NodeExecutor::NodeExecutor(const Bundle& bundle) : wiring_(bundle) {
     nodes_[i].held = nodes_[i].outputs[0];
     for (const std::size_t input : wiring_.timing(i).on_change) {
       nodes_[i].seen.push_back(nodes_[i].inputs[input]);
+    }
+    for (const Timing::Carry& carry : wiring_.timing(i).carry) {
+      nodes_[i].given.push_back(nodes_[i].inputs[carry.input]);
     }
   }
   for (const Wiring::Connection& wire : wiring_.connections()) {
@@ -104,14 +115,21 @@ Result<void> NodeExecutor::run(std::size_t index) noexcept {
     const std::int64_t last_run = nodes_[age.node].last_run;
     write_count({index, age.input}, last_run == kNeverRan ? kNeverRan : tick_ - last_run);
   }
-  for (std::int64_t run = 0; run < timing.repeat; ++run) {
+  for (std::size_t i = 0; i < timing.carry.size(); ++i) {
+    copy(node.inputs[timing.carry[i].input], node.given[i]);
+  }
+  Result<void> ran;
+  for (std::int64_t run = 0; ran && run < timing.repeat; ++run) {
     for (const Timing::Carry& carry : timing.carry) {
-      if (run > 0) set_input({index, carry.input}, result({index, carry.output}).view());
+      if (run > 0) copy(result({index, carry.output}), node.inputs[carry.input]);
     }
     if (timing.index) write_count({index, *timing.index}, run);
-    if (Result<void> ran = node.next_binding().run(); !ran) return ran;
+    ran = node.next_binding().run();
   }
-  return {};
+  for (std::size_t i = 0; i < timing.carry.size(); ++i) {
+    copy(node.given[i], node.inputs[timing.carry[i].input]);
+  }
+  return ran;
 }
 
 void NodeExecutor::write_count(PortIndex input, std::int64_t count) noexcept {
@@ -128,8 +146,7 @@ void NodeExecutor::commit(std::size_t index) noexcept {
   node.last_run = tick_;
   const std::vector<std::size_t>& watched = wiring_.timing(index).on_change;
   for (std::size_t i = 0; i < watched.size(); ++i) {
-    const Tensor& value = node.inputs[watched[i]];
-    if (value.byte_size() > 0) std::memcpy(node.seen[i].data(), value.data(), value.byte_size());
+    copy(node.inputs[watched[i]], node.seen[i]);
   }
 }
 

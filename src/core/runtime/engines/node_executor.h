@@ -41,6 +41,8 @@ class LEAPP_EXPORT NodeExecutor {
 
   /// Starts the next tick of the schedule; the first one is 0.
   void begin_tick() noexcept { ++tick_; }
+  /// Makes the next tick tick 0. The caller forgets the nodes.
+  void restart() noexcept { tick_ = -1; }
   /// Returns whether the node runs in this tick by the schedule, on its current inputs.
   bool is_due(std::size_t node) const;
   /// Returns whether the schedule feeds an input. run() then sets it, so the caller must not.
@@ -64,8 +66,8 @@ class LEAPP_EXPORT NodeExecutor {
   /// source of a forward wire has not run and there is no schedule.
   const Tensor* carried(PortIndex input) const;
 
-  /// Runs the node on its current inputs, as often as its schedule requires. The outputs take
-  /// effect at commit().
+  /// Runs the node on its current inputs, as often as its schedule requires, and does not change
+  /// the inputs that the caller set. The outputs take effect at commit().
   Result<void> run(std::size_t node) noexcept;
   /// Returns an output of the run that commit() has not counted yet.
   const Tensor& result(PortIndex output) const;
@@ -92,6 +94,7 @@ class LEAPP_EXPORT NodeExecutor {
     std::uint64_t runs = 0;
     std::vector<Tensor> held = {};      // with a schedule: outputs before the first run
     std::vector<Tensor> seen = {};      // inputs of on_change at the last run
+    std::vector<Tensor> given = {};     // inputs of a carry in the first run of a tick
     std::int64_t last_run = kNeverRan;  // with a schedule: a tick
 
     Binding& next_binding() const noexcept { return *bindings[runs % 2]; }

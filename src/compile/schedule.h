@@ -1,0 +1,16 @@
+// The schedule of a bundle, from the schedule of its program.
+#pragma once
+
+#include <vector>
+
+#include "rehearse/exported_node.h"
+
+namespace leapp::compile {
+
+/// Adds the entries, whose ports have their annotated names, to a connected bundle. A node with
+/// several runs per tick also carries its states from run to run. Ports that the model does not
+/// have are left out. Throws Error if a condition is not a port of its model.
+void add_schedule(const std::vector<NodeSchedule>& entries,
+                  const std::vector<rehearse::ExportedNode>& nodes, Bundle& bundle);
+
+}  // namespace leapp::compile
