@@ -33,8 +33,7 @@ void require_agreement(const ExportedNode& node, const std::vector<RolloutSample
 void add_translation(ExportedNode& node, const std::filesystem::path& file,
                      const std::vector<RolloutSample>& samples, const Tolerance& tolerance,
                      std::unique_ptr<Engine>& engine) {
-  require(!std::filesystem::path(node.model.file->path).is_absolute(), Code::kNotTranslated,
-          "its file is outside the bundle, and is left unchanged");
+  require(node.ours, Code::kNotTranslated, "its model is your own file, which stays unchanged");
   require(!samples.empty(), Code::kNotTranslated, "no values of it were compared");
   translate::Translation translation = translate::translate(node.model, file, samples[0].inputs);
   require_agreement(node, samples, *translation.engine, tolerance);

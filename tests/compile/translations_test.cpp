@@ -20,6 +20,7 @@ class TranslationsTest : public testing::FolderTest {
     std::filesystem::copy_file(leapp::testing::model_file(file), folder_ / "n.pt");
     nodes_ = {describe_only(node_)};
     nodes_[0].model.backend = "jit";
+    nodes_[0].ours = true;
     nodes_[0].model.file = entry_of(folder_ / "n.pt");
     bundle_.models = {nodes_[0].model};
     rollout_ = rehearse::roll_out(nodes_, bundle_, folder_, "log.txt", tolerance_);
@@ -56,6 +57,17 @@ TEST_F(TranslationsTest, AModelWithoutOneStaysAsItIs) {
   EXPECT_EQ(bundle_.models[0].file, nodes_[0].model.file);
   EXPECT_EQ(entry_of(folder_ / "n.pt").sha256sum,
             entry_of(leapp::testing::model_file("writes_input.pt")).sha256sum);
+}
+
+TEST_F(TranslationsTest, AFileOfTheUserStaysAsItIs) {
+  testing::run(node_, {row(1)}, {row(3)});
+  roll_out("affine.pt");
+  nodes_[0].ours = false;
+  add();
+  ASSERT_TRUE(rollout_.outcomes[0].translation.has_value());
+  EXPECT_NE(rollout_.outcomes[0].translation->left_out, "");
+  EXPECT_EQ(entry_of(folder_ / "n.pt").sha256sum,
+            entry_of(leapp::testing::model_file("affine.pt")).sha256sum);
 }
 
 TEST_F(TranslationsTest, OneSampleThatDiffersLeavesItOut) {
