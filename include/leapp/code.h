@@ -74,6 +74,8 @@ enum class Code : std::uint16_t {
   kPickled = 214,            ///< a traced tensor was pickled
   kReplaced = 219,           ///< the program wrote to a tensor after the last pass that read it
   kUnknownKeyword = 222,     ///< keywords that annotate.method() does not know
+  kForeignValue = 223,       ///< an array that unseen code may have computed
+  kWrittenArray = 224,       ///< an array of the program that a node writes to
 
   // State: differences between passes.
   kPassesDiffer = 301,       ///< a later pass that differs from the first

@@ -46,6 +46,10 @@ void note_escape(const at::Tensor& tensor, const std::string& text, bool pickled
   unlocked([&] { front_end::note_escape(tensor, pickled ? Code::kPickled : Code::kNumber, text); });
 }
 
+void note_foreign(const at::Tensor& tensor, bool written, const std::string& left_at) {
+  unlocked([&] { front_end::note_foreign(tensor, written, left_at); });
+}
+
 // Called by every patched function.
 PyObject* any_open_now(PyObject*, PyObject*) {
   return PyBool_FromLong(front_end::any_open());
@@ -75,6 +79,7 @@ void bind_front_end(py::module_& module) {
   module.def("note_made", unlocked_call(&front_end::note_made), tensor);
   module.def("note_size", unlocked_call(&note_size), tensor);
   module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);
+  module.def("note_foreign", &note_foreign, tensor, py::arg("written"), py::arg("left_at"));
   py::class_<UnobservedScope>(module, "Unobserved")
       .def(py::init<>())
       .def("__enter__", &UnobservedScope::enter, py::return_value_policy::reference)

@@ -29,7 +29,13 @@ class PythonFrontEnd final : public session::FrontEnd {
  public:
   void pass_opened(const std::string& /*node*/, int pass) override {
     const py::gil_scoped_acquire acquire;
-    py::module_::import("leapp._holders").attr("opened")(pass);
+    if (pass == 1) py::module_::import("leapp._holders").attr("note")();
+    py::module_::import("leapp._numpy").attr("opened")();
+  }
+
+  void pass_closing(const std::string& /*node*/) override {
+    const py::gil_scoped_acquire acquire;
+    py::module_::import("leapp._numpy").attr("closing")();
   }
 
   bool keeps(const std::vector<at::Tensor>& outputs) override {

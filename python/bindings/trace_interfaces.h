@@ -6,8 +6,9 @@
 
 namespace leapp::python {
 
-/// Returns the front end of sessions that Python starts: leapp._holders, leapp._numbers and
-/// leapp._rerun, imported at their first use. Its methods take the interpreter lock.
+/// Returns the front end of sessions that Python starts: leapp._holders, leapp._numpy,
+/// leapp._numbers and leapp._rerun, imported at their first use. Its methods take the interpreter
+/// lock.
 session::FrontEnd& python_front_end();
 
 /// Returns PyTorch's own exporters, through leapp._bridge, in the same way.

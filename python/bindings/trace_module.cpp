@@ -2,6 +2,7 @@
 #include "session/front_end_interface.h"
 #include "trace_bind.h"
 #include "trace_frames.h"
+#include "trace_held_arrays.h"
 #include "trace_onnx.h"
 
 namespace py = pybind11;
@@ -16,6 +17,7 @@ PYBIND11_MODULE(_trace, module) {
   bind_annotations(module);
   bind_front_end(module);
   bind_frames(module);
+  bind_held_arrays(module);
   bind_indexing(module);
   bind_program(module);
   bind_onnx(module);

@@ -6,13 +6,9 @@
 
 namespace leapp::python {
 
-/// Adds what _program.py needs to the module:
-/// - `refresh(holders, copies)` compares what holders hold with copies of it, by the identity of
-///   the items, and replaces the copies that are old. Of a list, tuple or deque a copy is (length,
-///   the first items), of anything else a dict. Returns the indices of the dicts that had
-///   changed.
-/// - `Frames()` remembers the frames that were looked at. `unseen()` returns globals, and (name,
-///   value) of the variables, of the program's frames that were not, from the caller outwards.
+/// Adds `Frames()` to the module, for _holders.py. It remembers the frames that it returned;
+/// `unseen()` returns globals, and (name, value) of the variables, of the program's other frames,
+/// from the caller outwards.
 void bind_program(pybind11::module_& module);
 
 }  // namespace leapp::python

@@ -135,6 +135,7 @@ class Collector {
     memory.erase(kNoId);
     std::set<std::pair<trace::StoreId, VarId>> seen;
     const auto visit = [&](VarId var, const std::string& op, trace::FrameRef frame) {
+      var = trace::aliased(tape, var);
       if (var == kNoId || !trace::is_outside_or_fresh(tape, var)) return;
       const trace::StoreId store = tape.variable(var).store;
       if (memory.contains(store)) return;

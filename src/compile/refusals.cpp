@@ -16,10 +16,15 @@ void Refusals::add(Diagnostic refusal) {
 }
 
 void Refusals::take_from(std::vector<Diagnostic>& findings, bool has_schedule) {
-  const auto is_other = [](const Diagnostic& each) { return each.code != Code::kRates; };
-  const auto rates = std::ranges::stable_partition(findings, is_other);
-  if (!has_schedule) std::ranges::for_each(rates, [&](const Diagnostic& each) { add(each); });
-  findings.erase(rates.begin(), rates.end());
+  const auto stays = [](const Diagnostic& each) {
+    return each.code != Code::kRates && each.code != Code::kForeignValue &&
+           each.code != Code::kWrittenArray;
+  };
+  const auto refused = std::ranges::stable_partition(findings, stays);
+  for (const Diagnostic& each : refused) {
+    if (each.code != Code::kRates || !has_schedule) add(each);
+  }
+  findings.erase(refused.begin(), refused.end());
 }
 
 void Refusals::fail(std::vector<NodeOutcome>& outcomes) const {

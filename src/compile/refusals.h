@@ -1,5 +1,5 @@
 // Findings for which the bundle would not run as its program: nodes at different rates without a
-// certain schedule.
+// certain schedule, arrays of unknown origin.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class Refusals {
   explicit Refusals(bool strict) : strict_(strict) {}
 
   void add(Diagnostic refusal);
-  /// Moves the findings about rates out of `findings`; drops them if a schedule accounts for them.
+  /// Moves such findings out of `findings`; drops those about rates if there is a schedule.
   void take_from(std::vector<Diagnostic>& findings, bool has_schedule);
 
   /// Returns the refusals so far, which the caller reports.

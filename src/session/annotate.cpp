@@ -53,11 +53,12 @@ struct EndingPass {
   std::vector<session::OpenPass::BufferQuery> queries;
   std::vector<session::Declared> buffers;
   NamedTensors independent;  // outputs that may be state
+  bool notifies = false;     // whether the front end receives a notification
 };
 
 EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors) {
   const session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
-  EndingPass ending{open.pass.buffer_queries, open.pass.record.buffers, {}};
+  EndingPass ending{open.pass.buffer_queries, open.pass.record.buffers, {}, open.completed < 2};
   if (Session::instance().front_end() != nullptr) {
     ending.independent = session::find_independent_outputs(data, open, tensors);
   }
@@ -65,13 +66,14 @@ EndingPass begin_end(SessionData& data, const std::string& node, const NamedTens
 }
 
 // Runs Python, so the lock must not be held.
-void ask_program(EndingPass& ending) {
+void ask_program(const std::string& node, EndingPass& ending) {
   for (const auto& [first, count, current] : ending.queries) {
     const std::vector<at::Tensor> now = current();
     for (std::size_t i = 0; i < count; ++i) ending.buffers.at(first + i).updated = now.at(i);
   }
   const auto outputs = session::tensors_of(ending.independent);
   session::FrontEnd* const front_end = Session::instance().front_end();
+  if (front_end != nullptr && ending.notifies) front_end->pass_closing(node);
   if (!outputs.empty() && (front_end == nullptr || !front_end->keeps(outputs))) {
     ending.independent.clear();
   }
@@ -113,7 +115,7 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   Session& session = Session::instance();
   EndingPass ending = session::locked(
       session, frame, [&](SessionData& data) { return begin_end(data, node, tensors); });
-  ask_program(ending);
+  ask_program(node, ending);
   session::locked(session, frame, [&](SessionData& data) {
     session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
     for (const TensorSemantics& output : ending.independent) open.undecided.insert(output.name);

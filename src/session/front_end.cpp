@@ -109,6 +109,16 @@ void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {
   session::note_escape(*data, var, data->tape->variable(var).node, frame, code, text);
 }
 
+void note_foreign(const at::Tensor& tensor, bool written, const std::string& left_at) {
+  const trace::FrameRef frame = trace::capture_source();
+  const SessionLock data;
+  if (!data->tape) return;
+  const VarId var = data->tape->use(tensor);
+  session::BakedValue value{.var = var, .where = frame, .random = {}, .source = {}};
+  value.foreign = session::ForeignValue{written, left_at};
+  data->tape.baked.emplace(var, std::move(value));  // the first report is the most exact
+}
+
 at::Tensor index_view(const at::Tensor& source, const std::vector<std::int64_t>& dims,
                       const std::vector<at::Tensor>& indices) {
   at::Tensor copy = trace::index_copy(source, dims, indices);

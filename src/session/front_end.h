@@ -57,6 +57,9 @@ LEAPP_EXPORT void note_size(const at::Tensor& tensor);
 /// tensors that are not traced.
 LEAPP_EXPORT void note_escape(const at::Tensor& tensor, Code code, const std::string& text);
 
+/// Reports that the open node uses an array that no recorded call computed, as this tensor.
+LEAPP_EXPORT void note_foreign(const at::Tensor& tensor, bool written, const std::string& left_at);
+
 /// Returns `source` with its dimensions `dims` indexed by `indices`, 0-d integer tensors that may
 /// vary, so that the indices stay in the graph. The result is a copy that behaves like the view of
 /// plain indexing until its node closes (trace/dynamic_index_views.h).

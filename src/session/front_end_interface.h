@@ -58,6 +58,9 @@ class FrontEnd {
   /// program's control loop.
   virtual void pass_opened(const std::string& /*node*/, int /*pass*/) {}
 
+  /// Notifies that the first or the second pass of a node is about to end.
+  virtual void pass_closing(const std::string& /*node*/) {}
+
   /// Returns whether each of these outputs, which depend on no input, comes from a tensor that an
   /// object of the program holds, so that it may be state. Other such outputs are refused.
   virtual bool keeps(const std::vector<at::Tensor>& /*outputs*/) { return false; }

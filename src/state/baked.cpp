@@ -49,6 +49,49 @@ bool was_overwritten(const session::MemoryUse& use) {
   return use.before->frozen() && !trace::same_value(use.before->content(use.found), use.found);
 }
 
+// Returns whether passes ran with different inputs, so that a value that is the same in all of them
+// does not depend on them.
+bool inputs_vary(const Node& node) {
+  const std::vector<at::Tensor>& first = node.passes.front().inputs;
+  return std::ranges::any_of(node.passes, [&](const Pass& pass) {
+    return !std::ranges::equal(pass.inputs, first, trace::same_value);
+  });
+}
+
+// Returns a refusal of a value that may have been computed by code that was not recorded.
+std::optional<Diagnostic> judge_foreign(const NodeStates& states, const session::BakedValue& value,
+                                        const Paths& paths) {
+  const std::string& node = states.node->name;
+  const session::ForeignValue& foreign = *value.foreign;
+  const ir::SourceLocation where = trace::resolve_source(value.where);
+  const at::Tensor tensor = states.exported().tape().tensor(value.var);
+  const std::string path = paths && tensor.defined() ? paths(tensor) : "";
+  if (foreign.written) {
+    return finding(Code::kWrittenArray, LogLevel::kError, where, node,
+                   "node '" + node + "' writes in place to " +
+                       (path.empty() ? "a NumPy array" : "the NumPy array '" + path + "'") +
+                       " of the program. LEAPP does not see all writes to such an array, so its "
+                       "value would be wrong in later ticks. If it keeps a value between ticks, "
+                       "declare it with annotate.register_buffer() and use the array that this "
+                       "returns. Otherwise write to a copy that np.array() makes in the node.");
+  }
+  const bool vary = inputs_vary(*states.node);
+  if (vary && states.differences.empty()) return std::nullopt;
+  const std::string left = foreign.left_at.empty()
+                               ? ""
+                               : " A traced value became a NumPy array at " + foreign.left_at +
+                                     ", and other code may have computed this one from it.";
+  return finding(
+      Code::kForeignValue, LogLevel::kError, where, node,
+      "node '" + node + "' uses a NumPy array that no recorded operation computed." + left +
+          " As a constant it could be wrong. Compute it with PyTorch, or with NumPy from traced "
+          "arrays only, or pass it through annotate.input_tensors(). If it keeps a value between "
+          "ticks, declare it with annotate.register_buffer()." +
+          (vary ? ""
+                : " If it is a constant, create it before the node opens, or trace a second pass "
+                  "with other inputs."));
+}
+
 }  // namespace
 
 Findings find_escapes(const Node& node, const Followed& followed) {
@@ -67,15 +110,26 @@ Findings find_escapes(const Node& node, const Followed& followed) {
   return findings;
 }
 
-Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes) {
+Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes,
+                    const Paths& paths) {
   Findings findings;
   const std::vector<session::BakedValue>& baked = states.exported().baked;
   if (baked.empty()) return findings;
+  const std::set<trace::StoreId> state_memory = stores_of(states.exported(), states.states);
   std::set<VarId> constants;
   for_each_constant(states, [&](const trace::Site&, VarId var) { constants.insert(var); });
   const std::string& node = states.node->name;
+  const trace::Tape& tape = states.exported().tape();
   for (const session::BakedValue& value : baked) {
-    if (constants.count(value.var) == 0) continue;
+    const bool is_state = value.foreign && value.foreign->written &&
+                          state_memory.count(tape.variable(value.var).store) > 0;
+    if (constants.count(value.var) == 0 && !is_state) continue;
+    if (value.foreign) {
+      const session::MemoryUse* use = states.exported().find_memory(value.var);
+      if (use != nullptr && !use->declared.empty()) continue;
+      if (auto refusal = judge_foreign(states, value, paths)) findings.push_back(*refusal);
+      continue;
+    }
     if (!value.random.empty()) {
       findings.push_back(warning(Code::kRandomOutside, value.where, node,
                                  value.random + " drew random numbers that node '" + node +

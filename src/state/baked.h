@@ -11,9 +11,11 @@ namespace leapp::state {
 /// first pass.
 Findings find_escapes(const Node& node, const Followed& followed);
 
-/// Returns values of other nodes and random draws that become constants of the exported pass.
-/// `nodes` contains all nodes, for their names.
-Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes);
+/// Returns values of other nodes and random draws that become constants of the exported pass, and
+/// arrays that other code may have computed, as errors. `nodes` contains all nodes, for their
+/// names.
+Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes,
+                    const Paths& paths);
 
 /// Returns memory that every pass of a node read as a constant, although the program has written to
 /// it since, or although it is a copy of an input, such as a pose that is measured once. Also

@@ -108,12 +108,17 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {
     std::ranges::move(more_written(states), std::back_inserter(states.states));
-    append(done.findings, unnamed(states.differences, done.findings));
+    const Findings baked = find_baked(states, all, paths);
+    const auto is_foreign = [](const Diagnostic& each) { return each.level == LogLevel::kError; };
+    // What a refusal says, differences between passes show as well.
+    if (std::ranges::none_of(baked, is_foreign)) {
+      append(done.findings, unnamed(states.differences, done.findings));
+    }
+    append(done.findings, baked);
+    if (std::ranges::none_of(baked, is_foreign)) check_undecided(states);
   }
   for (NodeStates& states : done.nodes) {
-    append(done.findings, find_baked(states, all));
     append(done.findings, find_undeclared(states, all, paths));
-    check_undecided(states);
     name_states(states, paths);
   }
   return done;

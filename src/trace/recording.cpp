@@ -118,6 +118,15 @@ bool is_from_outside(const Tape& tape, VarId var) {
   return call.is_inferred_alias() && call.node == kNoId && memory != nullptr && memory->capture;
 }
 
+VarId aliased(const Tape& tape, VarId var) {
+  while (var != kNoId && tape.variable(var).call >= 0) {
+    const Call& call = tape.call(tape.variable(var).call);
+    if (!call.is_inferred_alias()) break;
+    var = tape.args_of(call)[0].var;
+  }
+  return var;
+}
+
 bool is_outside_or_fresh(const Tape& tape, VarId var) {
   return tape.variable(var).origin == Variable::Origin::kOutside || is_from_outside(tape, var);
 }

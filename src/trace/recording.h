@@ -74,6 +74,9 @@ bool depends_on_inputs(const Tape& tape, VarId var);
 /// memory.
 bool is_from_outside(const Tape& tape, VarId var);
 
+/// Returns the variable of which this one is an inferred alias, or else itself.
+VarId aliased(const Tape& tape, VarId var);
+
 /// Returns whether the variable is external or fresh: its content was stored by value, whatever
 /// computed it.
 bool is_outside_or_fresh(const Tape& tape, VarId var);

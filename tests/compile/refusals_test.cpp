@@ -44,5 +44,15 @@ TEST(RefusalsTest, AScheduleAccountsForRates) {
   }
 }
 
+TEST(RefusalsTest, AScheduleDoesNotAccountForArraysOfOtherCode) {
+  for (const Code code : {Code::kForeignValue, Code::kWrittenArray}) {
+    Refusals refusals(false);
+    std::vector<Diagnostic> findings = {kOther, {.code = code, .node = "plan", .text = "array"}};
+    refusals.take_from(findings, true);
+    EXPECT_EQ(findings, std::vector{kOther});
+    EXPECT_EQ(refusals.all().size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace leapp::compile

@@ -10,8 +10,6 @@ import numpy as np
 import torch
 
 _PLAIN = (int, float, complex, str, bytes, bool, types.NoneType, types.ModuleType, type)
-#: LEAPP still replaces arrays and numbers of NumPy in a session.
-_NUMPY = (np.ndarray, np.generic)
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
 
 
@@ -31,9 +29,9 @@ def held_objects(root: Any, name: str = "policy") -> dict[str, Object]:
     while todo:
         path, value = todo.pop(0)
         kind: Any = type(value)
-        if kind.__module__.startswith("leapp."):
+        if kind.__module__.startswith("leapp.") and not issubclass(kind, np.ndarray):
             continue  # wrapped by annotate.method()
-        if kind in _PLAIN or issubclass(kind, (type, *_NUMPY)) or kind.__name__ == "Number":
+        if kind in _PLAIN or issubclass(kind, (type, np.generic)) or kind.__name__ == "Number":
             continue
         is_tensor = issubclass(kind, torch.Tensor)
         memory = torch._C.TensorBase.data_ptr(value) if is_tensor else 0

@@ -66,16 +66,6 @@ def write_to_new_memory(a: np.ndarray) -> np.ndarray:
     return b + c
 
 
-def write_to_what_functions_make(a: np.ndarray) -> np.ndarray:
-    tiled, diagonal, joined = np.tile([0.0, 1.0, 2.0], (2, 1)), np.diag([1.0, 2.0, 3.0]), np.tri(2)
-    alike, (grid, _) = np.zeros_like([0.0] * 3), np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])
-    joined = np.concatenate([joined, [[1.0], [2.0]]], axis=1)
-    tiled[:] = grid[:] = a > 2
-    tiled[np.triu_indices(2, 1)] = a[1, 1]
-    diagonal[0] = alike[1:] = joined[:, 1] = a[0, 1]
-    return (tiled + grid + joined) @ diagonal * alike * a
-
-
 def write_to_out(a: np.ndarray) -> np.ndarray:
     out = np.empty((2, 3), dtype=np.float32)
     np.add(a, 1, out=out)
@@ -106,7 +96,6 @@ def add_to_a_number(a: np.ndarray) -> np.ndarray:
         add_to_a_number,
         write_backwards,
         write_to_new_memory,
-        write_to_what_functions_make,
         write_to_out,
         write_item,
         write_in_place,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,7 @@ import torch
 from conftest import Workbench
 
 import leapp
-from leapp import FunctionPatch, _patches
+from leapp import FunctionPatch, _patches, _state
 
 
 def names_of(*owners: Any) -> list[dict[str, Any]]:
@@ -22,6 +24,29 @@ def test_a_session_leaves_pytorch_as_it_was(bench: Workbench) -> None:
     with bench.trace():
         assert vars(torch.Tensor) != before[0]
     assert names_of(torch.Tensor, torch, torch.utils) == before
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "tracing.md"
+
+
+def test_a_page_lists_every_patched_name() -> None:
+    table = PAGE.read_text().partition("## What is patched")[2]
+    listed = set(re.findall(r"\w+", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))))
+    _state.load()
+    from leapp import _branches, _numpy, _tensor
+
+    patches = [*_tensor.patches(), *_branches.patches(), *_numpy.patches()]
+    assert {name for _, values in patches for name in values} <= listed
+    of_numpy = [name for owner, values in patches for name in values if _is_numpys(owner, name)]
+    assert len(of_numpy) <= 25
+
+
+def _is_numpys(owner: Any, name: str) -> bool:
+    return "numpy" in getattr(owner, "__module__", owner.__name__) or name in (
+        "from_numpy",
+        "tensor",
+        "as_tensor",
+    )
 
 
 def test_nothing_is_patched_without_global_patching(bench: Workbench) -> None:

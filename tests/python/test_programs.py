@@ -50,7 +50,7 @@ def test_trap(program: Program, bench: Workbench) -> None:
 
 
 #: Possible subjects of an error that refuses a trap.
-REFUSALS = {"LP111", "LP409"}
+REFUSALS = {"LP111", "LP223", "LP224", "LP409"}
 #: Possible subjects of a warning about a trap.
 WARNINGS = {
     "LP201",

@@ -13,7 +13,7 @@ import leapp._state
 
 leapp._state.load()
 
-from leapp._source import carries, only_shown, shown_returns  # noqa: E402
+from leapp._source import only_shown, shown_returns  # noqa: E402
 
 log = logging.getLogger("test")
 
@@ -74,22 +74,3 @@ def factors_shown(code: CodeType) -> dict[int, bool]:
 def test_values_that_are_only_shown() -> None:
     assert factors_shown(shows.__code__) == {2: True, 3: True, 4: True, 5: True, 6: False}
     assert not only_shown(shows.__code__, -1)
-
-
-class Counter:
-    def __init__(self) -> None:
-        self.fixed = 1
-        self.count = 0
-        self.last = 0
-
-    def step(self) -> int:
-        self.count += self.fixed
-        self.last = self.count
-        return self.count
-
-
-def test_attributes_that_persist_between_calls() -> None:
-    assert carries(Counter, "count")
-    assert not carries(Counter, "last")
-    assert not carries(Counter, "fixed")
-    assert not carries("Counter", "count")

@@ -14,6 +14,7 @@ struct Recorded : session::FrontEnd {
   void pass_opened(const std::string& node, int pass) override {
     calls.push_back("opened " + node + std::to_string(pass));
   }
+  void pass_closing(const std::string& node) override { calls.push_back("closing " + node); }
   bool keeps(const std::vector<Tensor>& outputs) override {
     ++questions;
     return outputs.size() == 1 && outputs[0].is_same(kept);
@@ -38,7 +39,7 @@ TEST_F(FrontEndInterfaceTest, IsNotifiedOfTwoPasses) {
   begin(&front_end_);
   for (int i = 0; i < 4; ++i) pass();
   stop();
-  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "opened n2"));
+  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "closing n", "opened n2", "closing n"));
 }
 
 TEST_F(FrontEndInterfaceTest, DecidesAboutOutputsThatDependOnNoInput) {

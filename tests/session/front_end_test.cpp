@@ -119,6 +119,19 @@ TEST_F(QuestionsTest, AnEscapeOfMemoryOfAnothersIsCopiedUnseen) {
   EXPECT_EQ(first_pass().escapes.size(), 1U);
 }
 
+TEST_F(QuestionsTest, AnArrayOfOtherCodeIsPartOfThePassAndItsFirstReportCounts) {
+  front_end::note_foreign(at::ones({2}), true, "before any node");
+  const Tensor x = in("n", at::ones({2}));
+  const Tensor array = at::ones({2});
+  front_end::note_foreign(array, true, "policy.py:41");
+  front_end::note_foreign(array, false, "policy.py:42");
+  out("n", x + array);
+  ASSERT_EQ(first_pass().baked.size(), 1U);
+  ASSERT_TRUE(first_pass().baked[0].foreign.has_value());
+  EXPECT_TRUE(first_pass().baked[0].foreign->written);
+  EXPECT_EQ(first_pass().baked[0].foreign->left_at, "policy.py:41");
+}
+
 TEST_F(QuestionsTest, ReadingASizeIsHarmlessUnlessTracedValuesDecidedIt) {
   const Tensor x = in("n", at::ones({2}));
   front_end::note_size(x);

@@ -123,7 +123,7 @@ class BakedValueTest : public ::testing::Test {
     writer_.node.passes[0].baked = {value};
     const Node other = testing::node_of("camera", 5);
     const Node* nodes[] = {&writer_.node, &other};
-    return find_baked({.node = &writer_.node, .states = std::move(states)}, nodes);
+    return find_baked({.node = &writer_.node, .states = std::move(states)}, nodes, {});
   }
 
   NodeWriter writer_ = tape_of({.lines = {"y = mul(x, c)", "z = mul(x, d)", "return y"}});
@@ -149,6 +149,31 @@ TEST_F(BakedValueTest, AValueOfAnotherNodeOrADrawIsSaid) {
     ASSERT_EQ(codes(findings), Lines{line.code});
     EXPECT_THAT(findings[0].text, HasSubstr(line.text));
   }
+}
+
+TEST_F(BakedValueTest, AnArrayOfOtherCodeIsRefusedUntilPassesWithOtherInputsAgree) {
+  const session::BakedValue value{
+      .var = used_, .where = {}, .random = {}, .source = {}, .foreign = session::ForeignValue{}};
+  EXPECT_EQ(codes(found(value)), Lines{"LP223"});
+  std::vector<Pass>& passes = writer_.node.passes;
+  passes.push_back(passes[0]);
+  passes[0].inputs = {at::zeros({3})};
+  passes[1].inputs = {at::zeros({3})};
+  EXPECT_EQ(codes(found(value)), Lines{"LP223"}) << "passes with the same inputs tell nothing";
+  passes[1].inputs = {at::ones({3})};
+  EXPECT_EQ(codes(found(value)), Lines{});
+}
+
+TEST_F(BakedValueTest, AnArrayThatANodeWritesToIsRefusedUnlessItIsDeclared) {
+  const session::BakedValue value{.var = used_,
+                                  .where = {},
+                                  .random = {},
+                                  .source = {},
+                                  .foreign = session::ForeignValue{.written = true}};
+  EXPECT_EQ(codes(found(value)), Lines{"LP224"});
+  EXPECT_EQ(codes(found(value, {{.slot = {.before = used_}}})), Lines{"LP224"}) << "found as state";
+  writer_.node.passes[0].memory = {{.declared = "mean", .var = used_, .found = {}}};
+  EXPECT_EQ(codes(found(value)), Lines{});
 }
 
 TEST_F(BakedValueTest, NothingIsSaidOfWhatIsNoConstantOfThePass) {

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import _owned_arrays, _trace
+from . import _trace
 from ._walk import ARRAYS, Found, Held, Walk, name_of_class
 
 #: Number of objects that :func:`look` visits. Objects near the program's variables come first.
@@ -76,8 +76,11 @@ def look() -> None:
     global _found
     walk = Walk(Found())
     roots = _roots()
-    walk.run([root for root in roots if root[0] not in _OWN_NAMES], _MOST_OBJECTS)
-    walk.run([root for root in roots if root[0] in _OWN_NAMES], _MOST_OBJECTS)
+    objects = [root for root in roots if not issubclass(type(root[1]), ARRAYS)]
+    walk.run([root for root in objects if root[0] not in _OWN_NAMES], _MOST_OBJECTS)
+    walk.run([root for root in objects if root[0] in _OWN_NAMES], _MOST_OBJECTS)
+    # A variable may be a second name for the tensor of an object, whose name says more.
+    walk.run([root for root in roots if issubclass(type(root[1]), ARRAYS)], _MOST_OBJECTS)
     given = [module for get in _given.values() if (module := get()) is not None]
     walk.run([(name_of_class(type(module)), module) for module in given], _MOST_OBJECTS)
     walk.found.tensors += [held for memory, held in _memory if not memory.expired()]
@@ -106,13 +109,6 @@ def name_of(path: str) -> str:
     first, *rest = re.findall(r"\w+", path) or [""]
     parts = rest if rest and not rest[0].isdigit() else [first, *rest]
     return "_".join(part.strip("_") for part in parts)
-
-
-def opened(number: int) -> None:
-    """Handle the start of a node's first or second pass."""
-    if number == 1:
-        _owned_arrays.opened()
-        note()
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:

@@ -59,7 +59,7 @@ class Stage:
             )
         flat = self.inputs_of(bound)
         _rerun.remember(self.node, self, bound, flat)
-        self.set_inputs(bound, _tracing.open_node(self.node, flat, self.function, *bound.args[:1]))
+        self.set_inputs(bound, _tracing.open_node(self.node, flat))
         _trace.enter_function(self.node)
         try:
             self._keep_defaults(bound)

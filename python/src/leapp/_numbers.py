@@ -118,6 +118,11 @@ def _literals_in(parts: Iterable[ast.AST]) -> set[float]:
     return {abs(value) for value in values if isinstance(value, (int, float))}
 
 
+def is_literal_of(code: CodeType, value: Any) -> bool:
+    """Return whether a NumPy number is a literal of that code."""
+    return value.dtype.kind in "fiub" and _is_literal(float(value), _literals_of_code(code))
+
+
 @functools.lru_cache(maxsize=256)
 def _literals_of_code(code: CodeType) -> frozenset[float]:
     def numbers(values: Iterable[Any]) -> Iterator[float]:

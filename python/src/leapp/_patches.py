@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from . import _branches, _numpy, _owned_arrays, _tensor, _trace
+from . import _branches, _numpy, _tensor, _trace
 from ._function_patches import replaced, wrapped
 from .patching import FunctionPatch
 
@@ -33,16 +33,14 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
             for owner, values in patches:
                 _put(owner, values)
         _trace.restore_sequence_slot()
-        _owned_arrays.start()
         for patch in patching:
             original = getattr(patch.module, patch.function_name)
             _put(patch.module, {patch.function_name: wrapped(original, _instead(patch))})
 
 
 def restore() -> None:
-    """Restore PyTorch, NumPy and the program; keep changes that others made."""
+    """Restore PyTorch and NumPy; keep changes that others made."""
     _undo.close()
-    _owned_arrays.restore()
     _trace.restore_sequence_slot()
 
 

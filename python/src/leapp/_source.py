@@ -9,10 +9,8 @@ import itertools
 import linecache
 import textwrap
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
-
-from . import _trace
 
 #: Functions that only print values.
 _SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
@@ -67,41 +65,6 @@ def _only_shows(part: ast.stmt) -> bool:
 
 def _last_name(part: ast.AST) -> str:
     return getattr(part, "attr", "") or getattr(part, "id", "")
-
-
-def carries(owner: Any, name: Any) -> bool:
-    """Return whether code of the class keeps a value in that attribute between calls."""
-    return isinstance(owner, type) and name in _carried_by(owner)
-
-
-@functools.cache
-def _carried_by(owner: type) -> frozenset[str]:
-    """Return the attributes that a method of the class both reads and assigns to."""
-    names = {kind.__name__ for kind in owner.__mro__}
-    items = (item for kind in owner.__mro__ for item in vars(kind).values())
-    codes = {item.__code__ for item in items if isinstance(item, FunctionType)}
-    files = {code.co_filename for code in codes if _trace.is_user_code(code)}
-    around = (part for file in files for part in _parents_in(file))
-    classes = [part for part in around if isinstance(part, ast.ClassDef) and part.name in names]
-    methods = [
-        each
-        for part in classes
-        for each in ast.walk(part)
-        if isinstance(each, ast.FunctionDef) and each.name != "__init__"
-    ]
-    return frozenset(name for each in methods for name in _carried_in(each))
-
-
-def _carried_in(method: ast.FunctionDef) -> set[str]:
-    stored: set[str] = set()
-    loaded: set[str] = set()
-    for part in ast.walk(method):
-        match part:
-            case ast.Attribute(_, name, ast.Store()):
-                stored.add(name)
-            case ast.Attribute(_, name, ast.Load()) | ast.AugAssign(ast.Attribute(_, name)):
-                loaded.add(name)
-    return stored & loaded
 
 
 def shown_returns(function: Callable[..., Any]) -> dict[int | None, list[str | None]]:

@@ -17,7 +17,7 @@ import torch
 
 from . import _trace
 from ._function_patches import Patch, in_node, replaced, wrapped
-from ._numpy import Number, Traced, attached, note_escape, to_tensor
+from ._numpy import Number, Traced, attached, exposed, note_escape, to_tensor
 
 
 def patches() -> Iterator[Patch]:
@@ -26,6 +26,7 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "tolist", _tolist)
     yield replaced(torch.Tensor, "__deepcopy__", _deepcopy)
     yield replaced(torch.Tensor, "data_ptr", _data_ptr)
+    yield replaced(torch.Tensor, "__dlpack__", _dlpack)
     yield replaced(torch.Tensor, "__reduce_ex__", _reduce)
     yield replaced(torch.Tensor, "__len__ size numel nelement", _noting_size)
     shape: Any = torch._C.TensorBase.shape
@@ -76,6 +77,12 @@ def _data_ptr(original: Any, self: torch.Tensor) -> int:
     if in_node() and _trace.is_traced(self):
         note_escape(self, ".data_ptr()")
     return int(original(self))
+
+
+def _dlpack(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    if in_node():
+        exposed(self)
+    return original(self, *args, **kwargs)
 
 
 def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:

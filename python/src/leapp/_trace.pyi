@@ -6,13 +6,13 @@ dimension, period of the time axis in ms, additional keys)`` or None.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from torch import Tensor
 from typing_extensions import Self
 
 from ._payload import Meaning
-from ._snapshot import Copy, Holder
 
 _Entries = Sequence[tuple[str, Tensor, Meaning | None]]
 
@@ -98,6 +98,9 @@ def outside_of(tensor: Tensor) -> list[Tensor]: ...
 def note_made(tensor: Tensor) -> None: ...
 def note_size(tensor: Tensor) -> None: ...
 def note_escape(tensor: Tensor, text: str, pickled: bool = False) -> None: ...
+def note_foreign(tensor: Tensor, written: bool, left_at: str) -> None:
+    """Report an array that no recorded call computed, and that the open node uses as a tensor."""
+
 def get_item(tensor: Tensor, index: Any) -> Any:
     """Return ``tensor[index]`` for indices that may vary; NotImplemented if there are none."""
 
@@ -108,8 +111,14 @@ def is_user_code(code: CodeType | str) -> bool:
     """Return whether code, or a file, belongs to the program and not to an installed library."""
 
 def restore_sequence_slot() -> None: ...
-def refresh(holders: list[Holder], copies: list[Copy]) -> list[int]:
-    """Replace outdated copies of contents; return the indices of dicts that changed."""
+
+class HeldArrays:
+    """The arrays and NumPy numbers that the program holds now, with checksums of the arrays."""
+
+    def verdict_on(self, array: np.ndarray[Any, Any]) -> Literal["held", "changed", "unknown"]:
+        """Return whether the array's memory was held, and has the same content as then."""
+
+    def holds_number(self, number: object) -> bool: ...
 
 class Frames:
     """The program's frames that were visited."""

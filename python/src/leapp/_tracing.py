@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _holders, _owned_arrays, _trace
+from . import _holders, _trace
 from ._numpy import kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
@@ -26,13 +26,9 @@ def input_tensors(node: str, tensors: Any) -> Any:
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
-def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
-    """Pass the inputs to the session; return the tensors to compute with, one value for each.
-
-    `objects` are additional ones that the node will use.
-    """
+def open_node(node: str, flat: Flat) -> tuple[Any, ...]:
+    """Pass the inputs to the session; return the tensors to compute with, one value for each."""
     entries = _entries_of("input", node, flat)
-    _owned_arrays.include(*objects)
     return _restored(flat, _trace.input_tensors(node, entries))
 
 
@@ -92,6 +88,10 @@ def declare(call: str, node: str, tensors: Any) -> Any:
 
 def hand_over(call: str, node: str, flat: Flat) -> tuple[Any, ...]:
     """Declare state, or set its next value; return the tensors to compute with, in order."""
+    if call == "register_buffer":
+        for _, value, _ in flat.entries:
+            if type(value) is np.ndarray:
+                kept(value)  # so that every pass declares the same memory
     values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
     return _restored(flat, values, as_given=call == "update_state")
 

@@ -81,12 +81,20 @@ struct Escape {
   std::string text;  ///< warning if the value varies
 };
 
-/// A tensor that is exported as a constant although a node computed it, or it is random.
+/// An array that a pass uses and that no recorded call computed.
+struct ForeignValue {
+  bool written = false;      ///< the program held it, but its content has changed in this pass
+  std::string left_at = {};  ///< the line at which a traced value became an array; may be empty
+};
+
+/// A tensor that is exported as a constant although a node computed it, it is random, or LEAPP does
+/// not know who computed it.
 struct BakedValue {
   VarId var = kNoId;
   trace::FrameRef where;  ///< the line of its first use, or of the random draw
   std::string random;     ///< the operator that drew it, or ""
   PortId source;          ///< the node that computed it; the port may be empty
+  std::optional<ForeignValue> foreign = {};
 };
 
 struct Pass {

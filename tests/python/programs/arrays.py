@@ -7,10 +7,11 @@ import collections
 
 import numpy as np
 import torch
+from numpy import median
 
 from leapp import annotate
 
-from . import Policy, Ports, normal, program
+from . import Policy, Ports, normal, program, trap
 from .helpers import FourNumbers, actor
 
 
@@ -25,6 +26,11 @@ class ArrayPolicy(Policy):
         y = torch.as_tensor(self.compute(x.numpy()))
         y = annotate.output_tensors("filter", {"y": y}, export_with=self.backend)
         return {"filter/y": y}
+
+    def buffer(self, **arrays: np.ndarray) -> np.ndarray:
+        """Declare an array of the object that the node writes to."""
+        declared: np.ndarray = annotate.register_buffer("filter", arrays)
+        return declared
 
     @abc.abstractmethod
     def compute(self, x: np.ndarray) -> np.ndarray | torch.Tensor:
@@ -44,6 +50,20 @@ class KalmanFilter(ArrayPolicy):
         self.state = zeros()
 
     def compute(self, x: np.ndarray) -> np.ndarray:
+        state = self.buffer(state=self.state)
+        predicted = self.model @ state
+        state[:] = predicted + np.float32(0.5) * (x - predicted)
+        return state * 1
+
+
+@trap()
+class KalmanFilterUndeclared(ArrayPolicy):
+    """The same, with an array of the object that each tick replaces."""
+
+    def build(self) -> None:
+        self.model, self.state = np.eye(4, dtype=np.float32), zeros()
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
         predicted = self.model @ self.state
         self.state = predicted + np.float32(0.5) * (x - predicted)
         return self.state * 1
@@ -57,11 +77,25 @@ class ShiftedRows(ArrayPolicy):
         self.rows, self.others = zeros(3, 4), zeros(3, 4)
 
     def compute(self, x: np.ndarray) -> np.ndarray:
+        rows, others = self.buffer(rows=self.rows, others=self.others)
+        rows[:-1] = rows[1:].copy()
+        rows[-1] = x
+        others[1:] = others[:-1]
+        others[0] = x
+        return (rows * others).sum(axis=0)
+
+
+@trap()
+class ShiftedRowsUndeclared(ArrayPolicy):
+    """An array of the object that the node writes to with a plain assignment."""
+
+    def build(self) -> None:
+        self.rows = zeros(3, 4)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
         self.rows[:-1] = self.rows[1:].copy()
         self.rows[-1] = x
-        self.others[1:] = self.others[:-1]
-        self.others[0] = x
-        return (self.rows * self.others).sum(axis=0)
+        return x + self.rows.sum(axis=0)
 
 
 @program()
@@ -72,12 +106,13 @@ class CopiedRow(ArrayPolicy):
         self.rows = zeros(3, 4)
 
     def compute(self, x: np.ndarray) -> np.ndarray:
-        last = self.rows[-1].copy()
-        self.rows[-1] = x
+        rows = self.buffer(rows=self.rows)
+        last = rows[-1].copy()
+        rows[-1] = x
         return x - last
 
 
-@program()
+@trap()
 class ArrayQueue(ArrayPolicy):
     """A list and a deque of arrays, joined by several functions."""
 
@@ -93,7 +128,7 @@ class ArrayQueue(ArrayPolicy):
         return mean + np.concatenate(self.deque)[:4] + np.maximum.reduce(self.list)
 
 
-@program()
+@trap()
 class AppendedRows(ArrayPolicy):
     """np.append() with a list of one array."""
 
@@ -113,11 +148,12 @@ class CopyTo(ArrayPolicy):
         self.rows = zeros(3, 4)
 
     def compute(self, x: np.ndarray) -> np.ndarray:
-        np.copyto(self.rows[2], x + self.rows[2] * np.float32(0.5))
-        return self.rows[2] * 1
+        rows = self.buffer(rows=self.rows)
+        np.copyto(rows[2], x + rows[2] * np.float32(0.5))
+        return rows[2] * 1
 
 
-@program()
+@trap()
 class NumbersAsState(ArrayPolicy):
     """NumPy numbers that are replaced in every tick, and one that is not."""
 
@@ -132,7 +168,7 @@ class NumbersAsState(ArrayPolicy):
         return x * self.mean + step * self.gain
 
 
-@program()
+@trap()
 class ArrayOfTensor(ArrayPolicy):
     """A tensor and its arrays; each is written in place through the other."""
 
@@ -147,8 +183,8 @@ class ArrayOfTensor(ArrayPolicy):
         return self.a + before
 
 
-@program()
-class MadeInTheFirstTick(ArrayPolicy):
+@trap()
+class ArrayMadeInTheFirstTick(ArrayPolicy):
     """State that the first tick creates."""
 
     def build(self) -> None:
@@ -204,9 +240,10 @@ class NumpyRing(FourNumbers):
         self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        self.past[:-1] = self.past[1:]
-        self.past[-1] = obs.numpy()[0]
-        action: torch.Tensor = self.net(torch.from_numpy(self.past).flatten()[None])
+        past = annotate.register_buffer("policy", {"past": self.past})
+        past[:-1] = past[1:]
+        past[-1] = obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.from_numpy(past).flatten()[None])
         return action
 
 
@@ -218,12 +255,60 @@ class NumpyFeedback(FourNumbers):
         self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        last = annotate.register_buffer("policy", {"last": self.last})
+        action: torch.Tensor = self.net(torch.cat([obs, torch.from_numpy(last)], -1))
+        last[:] = action.numpy()
+        return action
+
+
+@trap(traced=1)
+class NumpyFeedbackUndeclared(FourNumbers):
+    """The same with an array that is not declared, in one pass."""
+
+    def build(self) -> None:
+        self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
         action: torch.Tensor = self.net(torch.cat([obs, torch.from_numpy(self.last)], -1))
         self.last[:] = action.numpy()
         return action
 
 
-@program(traced=2)
+@trap(traced=1)
+class NumpyListOfArrays(FourNumbers):
+    """A function that NumPy does not let arrays override for lists, imported by name."""
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        array = obs.numpy()
+        return obs + torch.from_numpy(median([array, 2 * array, 3 * array], axis=0))
+
+
+@trap(traced=1)
+class NumpyCopyOfAPose(FourNumbers):
+    """A copy of an array of the object, written to with a plain assignment."""
+
+    def build(self) -> None:
+        self.pose = np.arange(4, dtype=np.float32)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        pose = self.pose.copy()
+        pose[1:] = obs.numpy()[0, 1:]
+        return obs + torch.from_numpy(pose)
+
+
+@program()
+class NumpyConstants(FourNumbers):
+    """Constants of the object that NumPy computes with in every pass."""
+
+    def build(self) -> None:
+        self.mean, self.variance = np.ones(4, np.float32), np.full(4, 2, np.float32)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        scaled = (obs.numpy() - self.mean) / np.sqrt(self.variance + np.float32(0.5))
+        return torch.from_numpy(scaled)
+
+
+@trap(traced=2)
 class NumpyMean(FourNumbers):
     """A NumPy array that is replaced by one computed from it."""
 
@@ -236,7 +321,7 @@ class NumpyMean(FourNumbers):
         return action
 
 
-@program(traced=3)
+@trap(traced=3)
 class NumpyHistory(FourNumbers):
     """A NumPy history that is rolled and copied."""
 
@@ -250,7 +335,7 @@ class NumpyHistory(FourNumbers):
         return action
 
 
-@program(traced=3)
+@trap(traced=3)
 class NumpyInPlaceThenReplaced(FourNumbers):
     """A NumPy array that is scaled in place, and then replaced."""
 

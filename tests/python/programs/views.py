@@ -123,12 +123,13 @@ class ViewsOfAnArray(_Views):
 
     def build(self) -> None:
         self.array = np.zeros((3, 8), dtype=np.float32)
-        self.first, self.second = self.array[:, :3], self.array[:, 3:6]
 
     def compute(self, x: torch.Tensor) -> torch.Tensor:
-        self.first[:] = x.numpy()[:, :3]
-        self.second[:] = self.second * np.float32(0.5) + self.first
-        return torch.from_numpy(self.array * 2)
+        array = annotate.register_buffer("observe", {"array": self.array})
+        first, second = array[:, :3], array[:, 3:6]
+        first[:] = x.numpy()[:, :3]
+        second[:] = second * np.float32(0.5) + first
+        return torch.from_numpy(array * 2)
 
 
 @program()

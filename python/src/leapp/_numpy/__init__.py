@@ -1,8 +1,9 @@
 """NumPy during tracing. The rest of the package uses only the names of this module.
 
 Arrays over traced memory and their elements (``arrays``) record computations with them (``calls``,
-by ``table``). NumPy's functions on lists of them (``lists``) and the constructors of arrays and
-tensors (``constructors``) are patched, see :func:`patches`.
+by ``table``). The constructors of arrays and tensors (``constructors``), and a few functions on
+lists of arrays (``lists``), are patched, see :func:`patches`. Arrays from other code are checked
+when a node uses them (``foreign``).
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from .arrays import is_traced as is_traced
 from .arrays import kept as kept
 from .arrays import note_escape as note_escape
 from .arrays import plain as plain
-from .arrays import reset as reset
 from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view
+from .foreign import closing as closing
+from .foreign import exposed as exposed
+from .foreign import opened as opened
 from .lists import holds_traced as holds_traced
 from .lists import leaves as leaves
 from .memory import new_array as new_array
+from .memory import reset as reset
 
 
 def patches() -> Iterator[Patch]:

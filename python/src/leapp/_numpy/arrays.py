@@ -9,7 +9,6 @@ with the user's line. The compiled module also knows traced memory by its addres
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from typing import Any
 
@@ -17,17 +16,17 @@ import numpy as np
 import torch
 
 from .. import _state, _trace
-from .memory import backwards_in, covers, from_numpy, layout_in, owner_of, quietly, torch_type
-
-#: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
-#: memory share its storage, whichever part of it a node uses first. It stays known for the rest of
-#: the session, because tensors for single operations are released before the next one.
-_owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
-
-
-def reset() -> None:
-    """Clear the memory of the previous session."""
-    _owners.clear()
+from . import foreign
+from .memory import (
+    backwards_in,
+    covers,
+    from_numpy,
+    keep,
+    layout_in,
+    quietly,
+    tensor_of_memory,
+    torch_type,
+)
 
 
 class Traced:
@@ -262,6 +261,11 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None = None) -> TracedArray:
     """Return the array as a traced one. The tensor is valid while it is over these elements."""
+    foreign.exposed(tensor)
+    return _with(tensor, array)
+
+
+def _with(tensor: torch.Tensor | None, array: np.ndarray[Any, Any]) -> TracedArray:
     view = np.ndarray.view(array, TracedArray)
     view._tensor = tensor
     return view
@@ -286,7 +290,7 @@ def to_tensor(value: Any) -> torch.Tensor:
         and (layout := layout_in(over, array))
     ):
         return over.as_strided(*layout)  # nodes use memory, but wires start at tensors
-    if (known := _in_known_memory(array)) is not None:
+    if (known := tensor_of_memory(array)) is not None:
         return known
     # Traced memory is used directly, also by code that does not know this class.
     with quietly(unobserved=is_known):
@@ -295,8 +299,26 @@ def to_tensor(value: Any) -> torch.Tensor:
 
 def to_written_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory before a write to it."""
-    _keep(value)
-    return to_tensor(value)
+    keep(value)
+    tensor = to_tensor(value)
+    foreign.check_first_use(tensor)
+    return tensor
+
+
+def note_written(value: Any) -> None:
+    """Report that a node writes to an array that the program owns."""
+    if type(value) is np.ndarray and _trace.any_open():
+        foreign.written(to_written_tensor(value))
+
+
+def to_used_tensor(value: Any) -> torch.Tensor:
+    """Return a tensor over the array's memory for a recorded call that reads it."""
+    tensor = to_tensor(value)
+    if isinstance(value, Traced):
+        foreign.check_first_use(tensor)
+    elif isinstance(value, np.ndarray):
+        foreign.check(value, tensor)
+    return tensor
 
 
 def kept(array: np.ndarray[Any, Any]) -> TracedArray:
@@ -304,17 +326,8 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
 
     It always has the same tensor, so that passes can recognise the array.
     """
-    _keep(array)
-    return attached(array, _in_known_memory(array))
-
-
-def _keep(array: np.ndarray[Any, Any]) -> None:
-    """Keep a tensor over the memory of a NumPy array."""
-    owner = owner_of(array)
-    if isinstance(owner, np.ndarray) and id(owner) not in _owners:
-        # PyTorch may not support its type or layout.
-        with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
-            _owners[id(owner)] = (owner, from_numpy(owner))
+    keep(array)
+    return attached(array, tensor_of_memory(array))
 
 
 def fresh(array: Any) -> Any:
@@ -331,10 +344,12 @@ def fresh(array: Any) -> Any:
     try:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]
-        view = traced_view(torch.empty_strided(array.shape, steps, dtype=dtype))
+        tensor = torch.empty_strided(array.shape, steps, dtype=dtype)
     except (TypeError, ValueError):  # a type or layout that PyTorch does not support
         return array
+    view = _with(tensor, torch._C.TensorBase.numpy(tensor.detach()))
     np.copyto(plain(view), array)
+    foreign.made(tensor, array)
     return view
 
 
@@ -357,6 +372,7 @@ def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False
     tensor = tensor_or_none(value)
     if tensor is None:
         return
+    foreign.exposed(tensor)
     _trace.note_escape(
         tensor,
         f"{how} takes a traced value out of the graph{reason and f' ({reason})'}. Results "
@@ -371,19 +387,6 @@ def left(value: Any, how: str) -> np.ndarray[Any, Any]:
     if _state.is_active():
         note_escape(value, how)
     return np.ndarray.view(array_of(value), np.ndarray)
-
-
-def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
-    """Return a tensor over an array in memory of a tensor, or of an array that is kept."""
-    owner = owner_of(array)
-    if not isinstance(owner, torch.Tensor):
-        owner = _owners.get(id(owner), (None, None))[1]
-    if owner is None or (layout := layout_in(owner, array)) is None:
-        return None
-    shape, steps, begin = layout
-    with _trace.Unobserved():
-        made = torch.empty(0, dtype=torch_type(array.dtype))
-        return made.set_(owner.untyped_storage(), begin, shape, steps)
 
 
 from . import calls  # noqa: E402 - which is made of what stands here

@@ -18,6 +18,7 @@ import torch
 
 from .. import _state, _trace
 from ..errors import LeappError
+from . import foreign
 from .arrays import (
     ARRAYS,
     Number,
@@ -28,9 +29,11 @@ from .arrays import (
     fresh,
     is_traced,
     note_escape,
+    note_written,
     plain,
     tensor_or_none,
     to_tensor,
+    to_used_tensor,
     to_written_tensor,
     traced_view,
 )
@@ -208,6 +211,7 @@ class Call(NamedTuple):
     def write(self) -> None:
         """Run a function that writes to its first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
+        note_written(target)
 
         def apart(value: Any) -> Any:  # NumPy reads views of the target before it writes
             is_view = isinstance(value, TracedArray) and _viewed(value, target) is not None
@@ -277,6 +281,7 @@ def _put_out(name: str, target: Any, value: Any) -> Any:
             f"Cannot cast {name} output from {value.dtype!r} to {target.dtype!r} with casting rule "
             f"'same_kind'"
         )
+    note_written(target)
     _assign(target, value if isinstance(value, Traced) else new_array(value))
     return target
 
@@ -358,9 +363,11 @@ def _torch_value(value: Any) -> Any:
     """Return the value for PyTorch's NumPy-compatible functions."""
     tnp = numpy_of_torch()
     if isinstance(value, ARRAYS):
-        return tnp.ndarray(to_tensor(value))
+        return tnp.ndarray(to_used_tensor(value))
     if isinstance(value, np.generic):
-        return tnp.ndarray(from_numpy(new_array(value)))
+        tensor = from_numpy(new_array(value))
+        foreign.check(value, tensor)
+        return tnp.ndarray(tensor)
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return tnp.dtype(np.dtype(value).name)
     return value

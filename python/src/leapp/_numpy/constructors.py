@@ -15,6 +15,7 @@ from torch.jit import _builtins
 
 from .. import _trace
 from .._function_patches import Patch, replaced
+from . import foreign
 from .arrays import (
     ARRAYS,
     Traced,
@@ -23,9 +24,8 @@ from .arrays import (
     attached,
     fresh,
     is_traced,
-    note_escape,
     plain,
-    to_tensor,
+    to_used_tensor,
 )
 from .calls import Call
 from .lists import LISTS, leaves, mapped, may_hold_traced
@@ -35,10 +35,7 @@ from .memory import backwards_in, torch_type
 def patches() -> Iterator[Patch]:
     constructors = "array asarray asanyarray ascontiguousarray asfortranarray"
     yield replaced(np, constructors, _array_constructor)
-    yield replaced(np, "asarray_chkfinite frombuffer nditer require", _reader)
-    constants = "zeros ones empty eye identity tri arange indices fromfunction fromiter fromstring"
-    constants += " bartlett blackman hamming hanning kaiser tril_indices triu_indices mask_indices"
-    yield replaced(np, constants, _constant_constructor)
+    yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
     yield replaced(np, "full", _full_constructor)
     yield replaced(np, "from_dlpack", _from_dlpack)
     yield _known_to_scripts(replaced(torch, "tensor as_tensor", _tensor_constructor))
@@ -55,11 +52,16 @@ def _known_to_scripts(patch: Patch) -> Patch:
 
 def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call NumPy's ``array`` or a similar function; traced values stay traced."""
-    if not args or type(args[0]) is np.ndarray:
+    if not args:
         return original(*args, **options)
     made: Any
     data = args[0]
-    if not may_hold_traced(data):
+    if type(data) is np.ndarray:
+        made = original(*args, **options)
+        # A copy inside a node is recorded, because traced values may be written to it.
+        if not _trace.any_open() or np.may_share_memory(made, data):
+            return made
+    elif not may_hold_traced(data):
         made = original(*args, **options)
         # An object with __array__ or __array_interface__ may expose traced memory, as as_strided()
         # does.
@@ -83,14 +85,6 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         return _stack(data, torch_type(made.dtype))
 
     return Call(name, construct, stack, (array_of(data), *args[1:]), options).compute()
-
-
-def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
-    """Call a function that reads memory directly; report traced values that it reads."""
-    for value in leaves(data):
-        if isinstance(value, Traced):
-            note_escape(value, f"np.{original.__name__}")
-    return original(data, *args, **options)
 
 
 def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
@@ -118,8 +112,13 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
         or not any(isinstance(leaf, Traced) or is_traced(leaf) for leaf in leaves(data))
     ):
         made = original(*args, **options)
-        if isinstance(data, np.ndarray) and not _trace.any_open():
-            _trace.note_made(made)
+        if not _trace.any_open():
+            if isinstance(data, np.ndarray):
+                _trace.note_made(made)
+            return made
+        for leaf in leaves(data):
+            if isinstance(leaf, (np.ndarray, np.generic)):
+                foreign.check(leaf, made)
         return made
     with _trace.Unobserved():  # raises the same error as without LEAPP
         options.pop("data", None)
@@ -135,8 +134,10 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
 def _from_numpy(original: Any, array: Any) -> Any:
     if _trace.any_open():
         if isinstance(array, TracedArray) and not backwards_in(array):
-            return to_tensor(array).detach()  # which the recorder sees at its creation
-        return original(array)
+            return to_used_tensor(array).detach()  # which the recorder sees at its creation
+        made = original(array)
+        foreign.check(array, made)
+        return made
     made = original(array)
     _trace.note_made(made)
     return made
@@ -170,4 +171,6 @@ def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
             items = [item.to(dtype) for item in items]
         return torch.stack(items)
     data = getattr(data, "tensor", data)  # for arrays of torch._numpy
-    return to_tensor(data) if isinstance(data, ARRAYS) else torch.scalar_tensor(data, dtype=dtype)
+    return (
+        to_used_tensor(data) if isinstance(data, ARRAYS) else torch.scalar_tensor(data, dtype=dtype)
+    )

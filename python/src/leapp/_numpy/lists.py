@@ -1,18 +1,14 @@
 """NumPy functions on lists of traced values.
 
 NumPy lets arrays override its functions, but not lists that contain arrays: ``np.mean([a, b])``
-copies their memory unnoticed. During tracing, its functions therefore receive an array that is
+copies their memory unnoticed. During tracing, a few functions therefore receive an array that is
 built from the list.
 """
 
 from __future__ import annotations
 
 import collections
-import functools
-import pkgutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,36 +16,32 @@ import torch
 
 from .. import _trace
 from .._function_patches import Patch, replaced
-from .._members import is_a, items_of
-from .arrays import ARRAYS, Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
-from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
+from .arrays import ARRAYS, Number, TracedArray, array_of, is_traced, note_escape
+from .table import TAKE_LISTS, TAKE_OTHER_LISTS
 
 #: Types that NumPy treats as a list of items.
 LISTS = (list, tuple, collections.deque)
 
 
 def patches() -> Iterator[Patch]:
-    """Yield the patches: all NumPy functions that accept lists."""
-    for module in (np, np.linalg, np.fft):
-        yield module, {name: _of_function(vars(module)[name]) for name in _names_in(module)}
+    """Yield the patches: functions that are often called with a list of arrays.
+
+    Lists that other functions receive are read unseen; their results count as foreign values.
+    """
+    yield replaced(np, "dot max mean min sum", _of_function)
+    yield replaced(np.linalg, "norm", _of_function)
     yield replaced(np.vectorize, "__call__", _of_vectorize)
     yield replaced(type(np.r_).__base__, "__getitem__", _of_concatenator)  # also np.c_
-
-
-@functools.cache
-def _names_in(module: ModuleType) -> list[str]:
-    """Return the names of a module's ufuncs, and of other functions that arrays can override."""
-    left_alone = NOT_VALUES | TAKE_OTHER_LISTS
-    return [
-        name
-        for name, it in vars(module).items()
-        if isinstance(it, np.ufunc) or (hasattr(it, "_implementation") and it not in left_alone)
-    ]
 
 
 def holds_traced(value: Any) -> bool:
     """Return whether the value, which may be nested, contains a traced value."""
     return any(map(is_traced, leaves(value)))
+
+
+def is_a(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Return whether a value is of these types, whatever class it claims to have."""
+    return issubclass(type(value), kinds)
 
 
 def leaves(value: Any, look: Callable[[Any], Sequence[Any]] | None = None) -> list[Any]:
@@ -66,8 +58,14 @@ def leaves(value: Any, look: Callable[[Any], Sequence[Any]] | None = None) -> li
         elif id(value) not in seen:
             seen.add(id(value))
             values = dict.values(value) if is_a(value, (dict,)) else value
-            todo += reversed(look(values) if look else [*items_of(values)])
+            todo += reversed(look(values) if look else [*_items_of(values)])
     return found
+
+
+def _items_of(values: Any) -> Iterator[Any]:
+    """Return the items of a list, without methods of a subclass."""
+    kind = next((kind for kind in LISTS if is_a(values, (kind,))), type(values))
+    return iter(kind.__iter__(values))
 
 
 def mapped(change: Callable[[Any], Any], value: Any) -> Any:
@@ -122,68 +120,8 @@ def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options
     return np.moveaxis(result, inner, [at - len(outer) + axis % array.ndim for at in inner])
 
 
-@functools.cache
-def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
-    if isinstance(original, np.ufunc):
-        return _Ufunc(original)
-
-    @functools.wraps(original)
-    def call(*args: Any, **options: Any) -> Any:
-        return _call(original, args, options)
-
-    return call
-
-
-def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Call a NumPy function; arrays that it creates inside a node belong to the node."""
-    if not _trace.any_open():
-        return original(*args, **options)
-    args = as_arrays(original, args)
-    result = original(*args, **options)
-    if isinstance(result, Traced) or not _trace.is_user_code(sys._getframe(2).f_code):
-        return result
-    given = [value for value in leaves((args, options)) if isinstance(value, (np.ndarray, Traced))]
-    if any(isinstance(value, Traced) for value in given):  # their own calls are recorded
-        return result
-
-    def own(value: Any) -> Any:
-        if type(value) is not np.ndarray or any(np.may_share_memory(value, it) for it in given):
-            return value
-        return fresh(value)
-
-    return mapped(own, result)
-
-
-class _Ufunc:
-    """A ufunc that accepts lists of traced values."""
-
-    __slots__ = ("_ufunc",)
-
-    def __init__(self, ufunc: np.ufunc) -> None:
-        self._ufunc = ufunc
-
-    #: It behaves like a ufunc.
-    __class__ = property(lambda self: np.ufunc)
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return _call(self._ufunc, args, options)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._ufunc, name)
-        takes_lists = name in ("accumulate", "outer", "reduce", "reduceat")
-        return _of_function(found) if takes_lists else found
-
-    def __repr__(self) -> str:
-        return repr(self._ufunc)
-
-    def __eq__(self, other: object) -> bool:
-        return self._ufunc is (other._ufunc if type(other) is _Ufunc else other)
-
-    def __hash__(self) -> int:
-        return hash(self._ufunc)
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return pkgutil.resolve_name, (f"numpy:{self._ufunc.__name__}",)
+def _of_function(original: Any, *args: Any, **options: Any) -> Any:
+    return original(*map(as_array, args), **options)
 
 
 def _of_concatenator(original: Any, self: Any, key: Any) -> Any:

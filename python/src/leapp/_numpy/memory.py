@@ -16,6 +16,16 @@ from .. import _trace
 #: Names in NumPy and PyTorch that create traced arrays during tracing.
 new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
 
+#: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
+#: memory share its storage, whichever part of it a node uses first. It stays known for the rest of
+#: the session, because tensors for single operations are released before the next one.
+_owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
+
+
+def reset() -> None:
+    """Clear the memory of the previous session."""
+    _owners.clear()
+
 
 @functools.cache
 def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
@@ -79,3 +89,31 @@ def layout_in(
         if not 0 <= distance < max(memory.nbytes(), 1) or distance % size:
             return None
     return array.shape, [step // size for step in array.strides], distance // size
+
+
+def keep(array: np.ndarray[Any, Any]) -> None:
+    """Keep a tensor over the memory of a NumPy array, so that passes can recognise the array."""
+    owner = owner_of(array)
+    if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+        # PyTorch may not support its type or layout.
+        with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
+            _owners[id(owner)] = (owner, from_numpy(owner))
+
+
+def is_followed(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether the array is in memory of a tensor, or of an array that is kept."""
+    owner = owner_of(array)
+    return isinstance(owner, torch.Tensor) or id(owner) in _owners
+
+
+def tensor_of_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
+    """Return a tensor over an array in memory of a tensor, or of an array that is kept."""
+    owner = owner_of(array)
+    if not isinstance(owner, torch.Tensor):
+        owner = _owners.get(id(owner), (None, None))[1]
+    if owner is None or (layout := layout_in(owner, array)) is None:
+        return None
+    shape, steps, begin = layout
+    with _trace.Unobserved():
+        made = torch.empty(0, dtype=torch_type(array.dtype))
+        return made.set_(owner.untyped_storage(), begin, shape, steps)

@@ -1,0 +1,128 @@
+"""Arrays and numbers of NumPy that enter a node from code that LEAPP does not see.
+
+Compiled code reads and writes the memory of arrays directly: SciPy, OpenCV, MuJoCo, and NumPy for
+a list of arrays or an assignment to one. What it computes from traced values would become a
+constant without notice. Therefore, when a first or second pass first exposes a traced array, the
+arrays that the program holds are noted, with checksums. An array that the node uses afterwards
+must be one of them and unchanged, or made by a recorded call. All others are reported (``LP223``,
+``LP224``); compile_graph() refuses those that reach an output and may vary.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _trace
+from .._numbers import is_literal_of
+from .memory import is_followed
+
+#: True in a first or second pass that has not exposed a traced array yet.
+_pending = False
+_held: _trace.HeldArrays | None = None
+#: The line of the program at which the last traced value became an array.
+_left_at = ""
+#: Arrays of the program that the pass used, and the tensors over them.
+_used: list[tuple[np.ndarray[Any, Any], torch.Tensor]] = []
+#: By the address of its memory: a new array of constants before its first use, and its content.
+_unused: dict[int, tuple[torch.Tensor, bytes]] = {}
+
+
+def opened() -> None:
+    """Begin a first or second pass of a node."""
+    if len(_trace.open_nodes()) <= 1:
+        _end()
+        global _pending
+        _pending = True
+
+
+def closing() -> None:
+    """Report arrays of the program that the pass used, but that were written to since."""
+    for array, tensor in _used:
+        if _held is not None and _held.verdict_on(array) == "changed":
+            _trace.note_foreign(tensor, True, _left_at)
+    if len(_trace.open_nodes()) <= 1:
+        _end()
+
+
+def _end() -> None:
+    global _pending, _held, _left_at
+    _pending, _held, _left_at = False, None, ""
+    _used.clear()
+    _unused.clear()
+
+
+def exposed(tensor: torch.Tensor | None) -> None:
+    """Note that code which LEAPP does not see may now read this tensor's memory."""
+    global _pending, _held, _left_at
+    if not _pending and _held is None:
+        return
+    if tensor is not None and not _trace.is_traced(tensor):
+        return
+    _left_at = _line_of_program() or _left_at
+    if _pending:
+        _pending, _held = False, _trace.HeldArrays()
+
+
+def check(value: Any, tensor: torch.Tensor) -> None:
+    """Report an array or number that the session does not follow and that a node uses as `tensor`.
+
+    Does nothing if the program held it before anything could be computed from traced values.
+    """
+    if _held is None or _trace.is_traced(tensor):
+        return
+    if isinstance(value, np.ndarray):
+        if is_followed(value):
+            return
+        verdict = _held.verdict_on(value)
+        if verdict == "held":
+            _used.append((value, tensor))
+            return
+        _trace.note_foreign(tensor, verdict == "changed", _left_at)
+    elif isinstance(value, np.generic) and not _held.holds_number(value):
+        frame = _frame_of_program()
+        if frame is None or not is_literal_of(frame.f_code, value):
+            _trace.note_foreign(tensor, False, _left_at)
+
+
+def written(tensor: torch.Tensor) -> None:
+    """Report that the node writes to an array of the program, of which `tensor` is the memory."""
+    _trace.note_foreign(tensor, True, _left_at)
+
+
+def made(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> None:
+    """Note a new array of constants, to notice if unseen code fills it."""
+    if _pending or _held is not None:
+        _unused[torch._C.TensorBase.data_ptr(tensor)] = tensor, array.tobytes()
+
+
+def check_first_use(tensor: torch.Tensor) -> None:
+    """Report a new array of constants if unseen code has written to it before its first use."""
+    if not _unused:
+        return
+    address = torch._C.TensorBase.untyped_storage(tensor).data_ptr()
+    array, content = _unused.pop(address, (None, b""))
+    if array is None:
+        return
+    with _trace.Unobserved():
+        now = torch._C.TensorBase.numpy(array).tobytes()
+    if now != content:
+        _trace.note_foreign(array, False, _left_at)
+
+
+def _frame_of_program() -> Any:
+    frame: Any = sys._getframe(1)
+    while frame is not None and not _trace.is_user_code(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def _line_of_program() -> str:
+    frame = _frame_of_program()
+    if frame is None:
+        return ""
+    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {name}"
