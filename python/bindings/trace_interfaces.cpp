@@ -19,6 +19,8 @@
 #include "python_values.h"
 #include "session/external_backend.h"
 #include "session/front_end_interface.h"
+#include "trace_held_arrays.h"
+#include "trace_program.h"
 
 namespace py = pybind11;
 
@@ -27,20 +29,38 @@ namespace {
 
 class PythonFrontEnd final : public session::FrontEnd {
  public:
-  void pass_opened(const std::string& /*node*/, int pass) override {
+  void pass_opened(const std::string& /*node*/, int pass, bool alone) override {
     const py::gil_scoped_acquire acquire;
-    if (pass == 1) py::module_::import("leapp._holders").attr("note")();
-    py::module_::import("leapp._numpy").attr("opened")();
+    if (pass == 1) py::module_::import("leapp._holders").attr("note")(frames_.unseen());
+    if (alone) py::module_::import("leapp._numpy").attr("opened")();
   }
 
-  void pass_closing(const std::string& /*node*/) override {
+  std::vector<session::ForeignArray> pass_closing(const std::string& /*node*/,
+                                                  bool alone) override {
     const py::gil_scoped_acquire acquire;
-    py::module_::import("leapp._numpy").attr("closing")();
+    const py::tuple found = py::module_::import("leapp._numpy").attr("closing")(alone);
+    std::vector<session::ForeignArray> arrays;
+    if (found[0].is_none()) return arrays;
+    const auto& held = found[0].cast<const HeldArrays&>();
+    for (const auto& [array, tensor] :
+         found[1].cast<std::vector<std::pair<py::array, at::Tensor>>>()) {
+      if (held.verdict_on(array) == HeldArrays::Verdict::kChanged) {
+        arrays.push_back({tensor, true, found[2].cast<std::string>()});
+      }
+    }
+    return arrays;
   }
 
-  bool keeps(const std::vector<at::Tensor>& outputs) override {
+  bool keeps(const std::vector<std::vector<at::Tensor>>& sources) override {
     const py::gil_scoped_acquire acquire;
-    return py::module_::import("leapp._holders").attr("keeps")(outputs).cast<bool>();
+    const py::object holders = py::module_::import("leapp._holders");
+    return holders.attr("keeps")(Frames().unseen(), sources).cast<bool>();
+  }
+
+  // Forgets the frames of the previous session; returns those of the program.
+  py::list begin() {
+    frames_ = Frames();
+    return frames_.unseen();
   }
 
   // Exceptions of operators reach Python through libtorch, which passes on this type and
@@ -102,6 +122,9 @@ class PythonFrontEnd final : public session::FrontEnd {
         .attr("call")(node, inputs)
         .cast<std::map<std::string, at::Tensor>>();
   }
+
+ private:
+  Frames frames_;
 };
 
 class PythonBackend final : public session::ExternalBackend {
@@ -136,11 +159,19 @@ class PythonBackend final : public session::ExternalBackend {
   }
 };
 
+PythonFrontEnd& the_front_end() {
+  static PythonFrontEnd front_end;
+  return front_end;
+}
+
 }  // namespace
 
 session::FrontEnd& python_front_end() {
-  static PythonFrontEnd front_end;
-  return front_end;
+  return the_front_end();
+}
+
+py::list begin_frames() {
+  return the_front_end().begin();
 }
 
 session::ExternalBackend& python_backend() {

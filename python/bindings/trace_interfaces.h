@@ -1,6 +1,8 @@
 // Implements the interfaces of a session and of an export in Python.
 #pragma once
 
+#include <pybind11/pybind11.h>
+
 #include "session/external_backend.h"
 #include "session/front_end_interface.h"
 
@@ -10,6 +12,10 @@ namespace leapp::python {
 /// leapp._numbers and leapp._rerun, imported at their first use. Its methods take the interpreter
 /// lock.
 session::FrontEnd& python_front_end();
+
+/// Begins a session in that front end: returns globals and variables of the program's frames. From
+/// then on it passes only other frames to leapp._holders.
+pybind11::list begin_frames();
 
 /// Returns PyTorch's own exporters, through leapp._bridge, in the same way.
 session::ExternalBackend& python_backend();

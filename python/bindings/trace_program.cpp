@@ -11,6 +11,7 @@
 
 #include "trace_bind.h"
 #include "trace_frames.h"
+#include "trace_interfaces.h"
 #include "trace_internals.h"
 
 namespace py = pybind11;
@@ -57,45 +58,37 @@ py::handle value_of(const py::list& variables, const py::handle& name) {
   return {};
 }
 
-class Frames {
- public:
-  py::list unseen() {
-    py::list found;
-    py::object frame = current_frame();
-    bool innermost = true;
-    for (int depth = 0; frame && depth < kMostFrames; ++depth) {
-      const KnownCode& code = known_code(frame);
-      if (code.users) {
-        if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
-        py::list variables = variables_of(frame);
-        const py::handle owner = value_of(variables, code.first);
-        // Frames outside of a known frame are known as well.
-        if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
-        found.append(py::make_tuple(globals_of(frame), std::move(variables)));
-      }
-      frame = caller_of(frame);
-    }
-    return found;
-  }
-
- private:
-  // Returns whether the innermost frame is the call that was last visited, further in.
-  bool has_gone_on(const py::object& frame, const KnownCode& code) {
-    const int come = position_of(frame);
-    const auto [last_frame, last_code, done] =
-        std::exchange(last_, {frame.ptr(), code.held.ptr(), come});
-    return last_frame == frame.ptr() && last_code == code.held.ptr() && done < come;
-  }
-
-  // By address only. If a frame reuses an address, its code or its caller differ.
-  std::set<std::tuple<PyObject*, PyObject*, PyObject*>> seen_;
-  std::tuple<PyObject*, PyObject*, int> last_{nullptr, nullptr, -1};
-};
-
 }  // namespace
 
+py::list Frames::unseen() {
+  py::list found;
+  py::object frame = current_frame();
+  bool innermost = true;
+  for (int depth = 0; frame && depth < kMostFrames; ++depth) {
+    const KnownCode& code = known_code(frame);
+    if (code.users) {
+      if (std::exchange(innermost, false) && has_gone_on(frame, code.held)) break;
+      py::list variables = variables_of(frame);
+      const py::handle owner = value_of(variables, code.first);
+      // Frames outside of a known frame are known as well.
+      if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
+      found.append(py::make_tuple(globals_of(frame), std::move(variables)));
+    }
+    frame = caller_of(frame);
+  }
+  return found;
+}
+
+// Returns whether the innermost frame is the call that was last visited, further in.
+bool Frames::has_gone_on(const py::object& frame, const py::object& code) {
+  const int come = position_of(frame);
+  const auto [last_frame, last_code, done] = std::exchange(last_, {frame.ptr(), code.ptr(), come});
+  return last_frame == frame.ptr() && last_code == code.ptr() && done < come;
+}
+
 void bind_program(py::module_& module) {
-  py::class_<Frames>(module, "Frames").def(py::init<>()).def("unseen", &Frames::unseen);
+  module.def("frames", [] { return Frames().unseen(); });
+  module.def("begin_frames", &begin_frames);
 }
 
 }  // namespace leapp::python

@@ -54,11 +54,16 @@ struct EndingPass {
   std::vector<session::Declared> buffers;
   NamedTensors independent;  // outputs that may be state
   bool notifies = false;     // whether the front end receives a notification
+  bool alone = false;        // whether no other node is open
 };
 
 EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors) {
   const session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
-  EndingPass ending{open.pass.buffer_queries, open.pass.record.buffers, {}, open.completed < 2};
+  EndingPass ending{.queries = open.pass.buffer_queries,
+                    .buffers = open.pass.record.buffers,
+                    .independent = {},
+                    .notifies = open.completed < 2,
+                    .alone = data.nodes.open_names().size() == 1};
   if (Session::instance().front_end() != nullptr) {
     ending.independent = session::find_independent_outputs(data, open, tensors);
   }
@@ -71,10 +76,17 @@ void ask_program(const std::string& node, EndingPass& ending) {
     const std::vector<at::Tensor> now = current();
     for (std::size_t i = 0; i < count; ++i) ending.buffers.at(first + i).updated = now.at(i);
   }
-  const auto outputs = session::tensors_of(ending.independent);
   session::FrontEnd* const front_end = Session::instance().front_end();
-  if (front_end != nullptr && ending.notifies) front_end->pass_closing(node);
-  if (!outputs.empty() && (front_end == nullptr || !front_end->keeps(outputs))) {
+  if (front_end != nullptr && ending.notifies) {
+    for (const session::ForeignArray& array : front_end->pass_closing(node, ending.alone)) {
+      front_end::note_foreign(array.tensor, array.written, array.left_at);
+    }
+  }
+  std::vector<std::vector<at::Tensor>> sources;
+  for (const TensorSemantics& output : ending.independent) {
+    sources.push_back(front_end::outside_of(output.ref));
+  }
+  if (!sources.empty() && (front_end == nullptr || !front_end->keeps(sources))) {
     ending.independent.clear();
   }
 }
@@ -92,16 +104,18 @@ NamedTensors named(const char* prefix, int number, const std::vector<at::Tensor>
 std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
   int begun = 0;
+  bool alone = false;
   const auto work = [&](SessionData& data, trace::FrameRef frame) {
     session::AddedInputs added = session::add_inputs(data, node, tensors, frame);
     begun = added.begun_pass;
+    alone = data.nodes.open_names().size() == 1;
     trace::set_observer(&Session::instance().recorder());  // this thread may be new to the session
     return std::move(added.handles);
   };
   auto handles = annotated(where, &Shadowing::inputs, node, tensors, work);
   session::FrontEnd* const front_end = Session::instance().front_end();
   const bool notified = front_end != nullptr && (begun == 1 || begun == 2);
-  if (notified) front_end->pass_opened(node, begun);
+  if (notified) front_end->pass_opened(node, begun, alone);
   return handles;
 }
 

@@ -35,6 +35,13 @@ struct HeldTensor {
   std::string module = {};  ///< path of the outermost module, for a parameter or buffer
 };
 
+/// An array that a pass uses and that no recorded call computed.
+struct ForeignArray {
+  at::Tensor tensor;     ///< as which the node uses it
+  bool written = false;  ///< the program held it, but its content has changed in this pass
+  std::string left_at;   ///< the line at which a traced value became an array; may be empty
+};
+
 /// Numbers that an operator of a pass received as one argument.
 struct NumberRead {
   trace::FrameRef where;
@@ -55,15 +62,19 @@ class FrontEnd {
   virtual ~FrontEnd() = default;
 
   /// Notifies of the first and the second pass of a node (`pass` is 1 or 2); later ones are the
-  /// program's control loop.
-  virtual void pass_opened(const std::string& /*node*/, int /*pass*/) {}
+  /// program's control loop. `alone`: no other node is open.
+  virtual void pass_opened(const std::string& /*node*/, int /*pass*/, bool /*alone*/) {}
 
-  /// Notifies that the first or the second pass of a node is about to end.
-  virtual void pass_closing(const std::string& /*node*/) {}
+  /// Returns arrays that the first or second pass of a node used and that no recorded call
+  /// computed, before the pass ends.
+  virtual std::vector<ForeignArray> pass_closing(const std::string& /*node*/, bool /*alone*/) {
+    return {};
+  }
 
-  /// Returns whether each of these outputs, which depend on no input, comes from a tensor that an
-  /// object of the program holds, so that it may be state. Other such outputs are refused.
-  virtual bool keeps(const std::vector<at::Tensor>& /*outputs*/) { return false; }
+  /// Returns whether each output that depends on no input comes from a tensor that an object of the
+  /// program holds, so that it may be state; other such outputs are refused. `sources` contains for
+  /// each output the tensors from before the pass that it depends on.
+  virtual bool keeps(const std::vector<std::vector<at::Tensor>>& /*sources*/) { return false; }
 
   /// Throws the error of an operator in a form that passes through libtorch's own bindings.
   virtual void rethrow(const Error& error) { throw error; }

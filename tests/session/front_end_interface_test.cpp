@@ -11,13 +11,16 @@ using ::testing::ElementsAre;
 
 // Answers as the test specifies, and stores its notifications.
 struct Recorded : session::FrontEnd {
-  void pass_opened(const std::string& node, int pass) override {
-    calls.push_back("opened " + node + std::to_string(pass));
+  void pass_opened(const std::string& node, int pass, bool alone) override {
+    calls.push_back("opened " + node + std::to_string(pass) + (alone ? "" : " beside another"));
   }
-  void pass_closing(const std::string& node) override { calls.push_back("closing " + node); }
-  bool keeps(const std::vector<Tensor>& outputs) override {
+  std::vector<session::ForeignArray> pass_closing(const std::string& node, bool alone) override {
+    calls.push_back("closing " + node + (alone ? "" : " beside another"));
+    return foreign;
+  }
+  bool keeps(const std::vector<std::vector<Tensor>>& sources) override {
     ++questions;
-    return outputs.size() == 1 && outputs[0].is_same(kept);
+    return sources.size() == 1 && kept.defined() && sources[0].at(0).is_alias_of(kept);
   }
   void rethrow(const Error& error) override {
     thrown.push_back(error.code());
@@ -26,6 +29,7 @@ struct Recorded : session::FrontEnd {
 
   std::vector<std::string> calls;
   std::vector<Code> thrown;
+  std::vector<session::ForeignArray> foreign;
   Tensor kept;
   int questions = 0;
 };
@@ -40,6 +44,25 @@ TEST_F(FrontEndInterfaceTest, IsNotifiedOfTwoPasses) {
   for (int i = 0; i < 4; ++i) pass();
   stop();
   EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "closing n", "opened n2", "closing n"));
+}
+
+TEST_F(FrontEndInterfaceTest, KnowsWhetherOtherNodesAreOpen) {
+  begin(&front_end_);
+  in("n", at::ones({2}));
+  const Tensor x = in("m", at::ones({2}));
+  out("m", x * 2);
+  EXPECT_THAT(front_end_.calls,
+              ElementsAre("opened n1", "opened m1 beside another", "closing m beside another"));
+}
+
+TEST_F(FrontEndInterfaceTest, ReportsArraysOfOtherCode) {
+  const Tensor array = at::ones({2});
+  front_end_.foreign = {{array, true, "policy.py:41"}};
+  begin(&front_end_);
+  const Tensor x = in("n", at::ones({2}));
+  out("n", x + array);
+  ASSERT_EQ(first_pass().baked.size(), 1U);
+  EXPECT_TRUE(first_pass().baked[0].foreign->written);
 }
 
 TEST_F(FrontEndInterfaceTest, DecidesAboutOutputsThatDependOnNoInput) {
@@ -71,7 +94,7 @@ TEST_F(FrontEndInterfaceTest, BelongsToTheSessionThatItBegan) {
   begin();
   pass();
   stop();
-  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1"));
+  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "closing n"));
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ _MOST_NOTED = 1000
 #: Names by which an object refers to itself; other names are preferred.
 _OWN_NAMES = ("self", "cls")
 
+#: Globals, and names and values of variables, of frames.
+_Frames = list[tuple[dict[str, Any], list[tuple[str, Any]]]]
+
 #: Modules passed to annotate calls, by id, because a set would call their hash.
 _given: dict[int, weakref.ref[torch.nn.Module]] = {}
 #: The memory of each recorded tensor; its address is valid only while the memory exists.
@@ -36,12 +39,12 @@ _found = Found()
 
 def begin() -> None:
     """Begin a session with a brief search of the program's objects."""
-    global _frames, _brief, _found
+    global _brief, _found
     _memory.clear()
     _local.clear()
     _given.clear()
-    _frames, _brief, _found = _trace.Frames(), Walk(Found(), _memory), Found()
-    note()
+    _brief, _found = Walk(Found(), _memory), Found()
+    note(_trace.begin_frames())
 
 
 def remember(value: Any) -> None:
@@ -50,15 +53,15 @@ def remember(value: Any) -> None:
         _given[id(value)] = weakref.ref(value)
 
 
-def note() -> None:
-    """Record the program's objects around a node that opens for the first time.
+def note(frames: _Frames) -> None:
+    """Record the objects in frames around a node that opens for the first time.
 
     The program waits for it. Known objects are read again only if a new variable of a function
     holds them.
     """
     own: list[tuple[list[tuple[str, Any]], int]] = []
     known = len(_memory)
-    for distance, (variables, local) in enumerate(_frames.unseen()):
+    for distance, (variables, local) in enumerate(frames):
         most = _MOST_NOTED >> distance
         arrays = [each for each in local if issubclass(type(each[1]), ARRAYS)]
         _brief.run(arrays, 0)
@@ -111,13 +114,12 @@ def name_of(path: str) -> str:
     return "_".join(part.strip("_") for part in parts)
 
 
-def keeps(outputs: Iterable[torch.Tensor]) -> bool:
-    """Return whether each of these outputs comes from a tensor that an object of the program holds.
+def keeps(frames: _Frames, sources: Iterable[list[torch.Tensor]]) -> bool:
+    """Return whether an object of the program holds one of the tensors of each list.
 
     The program may replace that tensor before the next pass, unlike one in a local variable.
     """
     walk = Walk(Found())
-    frames = _trace.Frames().unseen()
     for variables, local in frames:
         walk.run([each for each in local if not issubclass(type(each[1]), ARRAYS)], _MOST_OBJECTS)
         walk.run(_globals_in(variables), _MOST_OBJECTS)
@@ -129,7 +131,7 @@ def keeps(outputs: Iterable[torch.Tensor]) -> bool:
         address = torch._C.TensorBase.data_ptr(tensor)
         return any(begin <= address < end for begin, end in places)
 
-    return all(any(map(is_held, _trace.outside_of(output))) for output in outputs)
+    return all(any(map(is_held, tensors)) for tensors in sources)
 
 
 def path_of_number(value: float) -> str:
@@ -148,7 +150,7 @@ def path_of_number(value: float) -> str:
 
 def _roots() -> list[tuple[str, Any]]:
     """Return the variables of the frames that call LEAPP, those of the outermost first."""
-    frames = _trace.Frames().unseen()[::-1]
+    frames = _trace.frames()[::-1]
     roots = [each for _, local in frames for each in local]
     return roots + [each for variables, _ in frames for each in _globals_in(variables)]
 
@@ -157,6 +159,5 @@ def _globals_in(variables: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in list(variables.items()) if name[:2] != "__"]
 
 
-#: Searches when a session begins and when a node opens for the first time.
-_frames = _trace.Frames()
+#: The search when a session begins and when a node opens for the first time.
 _brief = Walk(Found(), _memory)

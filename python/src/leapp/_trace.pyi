@@ -120,14 +120,14 @@ class HeldArrays:
 
     def holds_number(self, number: object) -> bool: ...
 
-class Frames:
-    """The program's frames that were visited."""
+def frames() -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
+    """Return globals, and names and values of variables, of the program's frames.
 
-    def unseen(self) -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
-        """Return globals, and names and values of variables, of frames that were not visited.
+    From the caller outwards.
+    """
 
-        From the caller outwards.
-        """
+def begin_frames() -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
+    """Return the same; the front end then passes only other frames to ``_holders.note``."""
 
 class Unobserved:
     def __enter__(self) -> Self: ...

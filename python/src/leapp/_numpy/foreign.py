@@ -25,27 +25,30 @@ _pending = False
 _held: _trace.HeldArrays | None = None
 #: The line of the program at which the last traced value became an array.
 _left_at = ""
-#: Arrays of the program that the pass used, and the tensors over them.
-_used: list[tuple[np.ndarray[Any, Any], torch.Tensor]] = []
+#: An array of the program that the pass used, and the tensor over it.
+_Used = tuple[np.ndarray[Any, Any], torch.Tensor]
+_used: list[_Used] = []
 #: By the address of its memory: a new array of constants before its first use, and its content.
 _unused: dict[int, tuple[torch.Tensor, bytes]] = {}
 
 
 def opened() -> None:
-    """Begin a first or second pass of a node."""
-    if len(_trace.open_nodes()) <= 1:
-        _end()
-        global _pending
-        _pending = True
+    """Begin a first or second pass of a node while no other node is open."""
+    global _pending
+    _end()
+    _pending = True
 
 
-def closing() -> None:
-    """Report arrays of the program that the pass used, but that were written to since."""
-    for array, tensor in _used:
-        if _held is not None and _held.verdict_on(array) == "changed":
-            _trace.note_foreign(tensor, True, _left_at)
-    if len(_trace.open_nodes()) <= 1:
+def closing(alone: bool) -> tuple[_trace.HeldArrays | None, list[_Used], str]:
+    """End a first or second pass of a node; `alone`: no other node is open.
+
+    Returns the arrays that the program held, those of them that the pass used, and the line at
+    which a traced value became an array.
+    """
+    found = _held, list(_used), _left_at
+    if alone:
         _end()
+    return found
 
 
 def _end() -> None:
