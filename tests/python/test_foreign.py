@@ -50,6 +50,10 @@ UNSEEN: dict[str, Callable[[Program, np.ndarray], Any]] = {
     "compiled code": lambda program, x: compiled_code(x),
     "compiled code that fills a new array": lambda program, x: fill(np.zeros(3, np.float32), x),
     "a copy that is assigned to": lambda program, x: assigned(program.pose.copy(), x),
+    "a copy of memory of compiled code": lambda program, x: np.array(memoryview(compiled_code(x))),
+    "a part of an array that compiled code fills": lambda program, x: fill(
+        np.empty((1, 3), np.float32), x
+    )[0],
     "what other functions make": lambda program, x: assigned(np.tile([0.0], 3), x),
     "a list, by a name of the program": lambda program, x: mean([x, x], axis=0),
     "a nested list": lambda program, x: stack([[x, x]])[0, 0],

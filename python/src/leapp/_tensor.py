@@ -17,7 +17,7 @@ import torch
 
 from . import _trace
 from ._function_patches import Patch, in_node, replaced, wrapped
-from ._numpy import Number, Traced, attached, exposed, note_escape, to_tensor
+from ._numpy import Number, Traced, attached, exposed, note_escape, to_used_tensor
 
 
 def patches() -> Iterator[Patch]:
@@ -114,7 +114,7 @@ def _as_index(index: Any) -> Any:
         return tuple(map(_as_index, index))
     if isinstance(index, list) and any(isinstance(item, Number) for item in index):
         index = np.array(index)  # PyTorch would treat each as a separate index
-    return to_tensor(index) if isinstance(index, Traced) else index
+    return to_used_tensor(index) if isinstance(index, Traced) else index
 
 
 def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
@@ -125,6 +125,6 @@ def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
 
 def _setitem(original: Any, self: torch.Tensor, index: Any, value: Any) -> None:
     index = _as_index(index)
-    value = to_tensor(value) if isinstance(value, Traced) else value
+    value = to_used_tensor(value) if isinstance(value, Traced) else value
     if not _trace.set_item(self, index, value):
         original(self, index, value)

@@ -22,6 +22,7 @@ from .arrays import kept as kept
 from .arrays import note_escape as note_escape
 from .arrays import plain as plain
 from .arrays import to_tensor as to_tensor
+from .arrays import to_used_tensor as to_used_tensor
 from .arrays import traced_view as traced_view
 from .foreign import closing as closing
 from .foreign import exposed as exposed

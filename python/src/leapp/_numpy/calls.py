@@ -111,10 +111,10 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return result
     if not isinstance(result, np.ndarray) and not holds_traced(index):
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
-        return Number(traced_view(to_tensor(array)[at].clone()))
+        return Number(traced_view(to_used_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         with contextlib.suppress(IndexError, TypeError, ValueError):
-            tensor = to_tensor(array)  # nodes use whole arrays before parts of them
+            tensor = to_used_tensor(array)  # nodes use whole arrays before parts of them
             return attached(result, array._tensor if backwards_in(array) else tensor[at])
         return attached(result, array._tensor)  # PyTorch does not support negative steps
 

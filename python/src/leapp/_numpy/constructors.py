@@ -25,6 +25,7 @@ from .arrays import (
     fresh,
     is_traced,
     plain,
+    to_tensor,
     to_used_tensor,
 )
 from .calls import Call
@@ -66,7 +67,10 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         # An object with __array__ or __array_interface__ may expose traced memory, as as_strided()
         # does.
         if type(made) is not np.ndarray or made.flags.owndata:
-            return fresh(made)
+            array = fresh(made)
+            for leaf in leaves(data) if isinstance(array, TracedArray) else ():
+                foreign.check(leaf, to_tensor(array))
+            return array
         over = getattr(getattr(data, "base", None), "_tensor", None)
         return made if over is None and not is_traced(made) else attached(made, over)
     if isinstance(data, torch.Tensor):
@@ -88,7 +92,11 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
 
 
 def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
-    return mapped(fresh, original(*args, **options))
+    made = original(*args, **options)
+    if original.__name__ == "empty" and made.dtype.kind in "iufc" and _trace.any_open():
+        # Memory that is used again may already contain what compiled code writes to it.
+        made.ravel(order="K").view(np.uint8).fill(0xA5)
+    return mapped(fresh, made)
 
 
 def _full_constructor(

@@ -11,6 +11,7 @@ must be one of them and unchanged, or made by a recorded call. All others are re
 from __future__ import annotations
 
 import sys
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ _Used = tuple[np.ndarray[Any, Any], torch.Tensor]
 _used: list[_Used] = []
 #: By the address of its memory: a new array of constants before its first use, and its content.
 _unused: dict[int, tuple[torch.Tensor, bytes]] = {}
+
+
+#: Types of Python's values that contain no memory of compiled code.
+_OF_PYTHON = (bool, int, float, complex, str, bytes, range, NoneType)
 
 
 def opened() -> None:
@@ -71,9 +76,10 @@ def exposed(tensor: torch.Tensor | None) -> None:
 
 
 def check(value: Any, tensor: torch.Tensor) -> None:
-    """Report an array or number that the session does not follow and that a node uses as `tensor`.
+    """Report a value that the session does not follow and that a node uses as `tensor`.
 
-    Does nothing if the program held it before anything could be computed from traced values.
+    Does nothing for Python's numbers, and if the program held the array or NumPy number before
+    anything could be computed from traced values. Other objects expose the memory of compiled code.
     """
     if _held is None or _trace.is_traced(tensor):
         return
@@ -85,10 +91,13 @@ def check(value: Any, tensor: torch.Tensor) -> None:
             _used.append((value, tensor))
             return
         _trace.note_foreign(tensor, verdict == "changed", _left_at)
-    elif isinstance(value, np.generic) and not _held.holds_number(value):
+    elif isinstance(value, np.generic):
         frame = _frame_of_program()
-        if frame is None or not is_literal_of(frame.f_code, value):
+        is_literal = frame is not None and is_literal_of(frame.f_code, value)
+        if not is_literal and not _held.holds_number(value):
             _trace.note_foreign(tensor, False, _left_at)
+    elif type(value) not in _OF_PYTHON:
+        _trace.note_foreign(tensor, False, _left_at)
 
 
 def written(tensor: torch.Tensor) -> None:
