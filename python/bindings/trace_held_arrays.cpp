@@ -1,5 +1,7 @@
 #include "trace_held_arrays.h"
 
+#include <c10/util/flat_hash_map.h>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -56,16 +58,37 @@ class Search {
     return 0;
   }
 
+  enum class Kind : std::uint8_t { kOther, kArray, kNumber, kContainer };
+
   void meet(PyObject* item) {
-    if (PyObject_TypeCheck(item, type_of(array_))) {
-      if (seen_.insert(item).second) arrays.push_back(py::reinterpret_borrow<py::object>(item));
-    } else if (PyObject_TypeCheck(item, type_of(number_))) {
-      numbers.insert(item);
-    } else if ((PyDict_CheckExact(item) || PyTuple_CheckExact(item)) &&
-               PyObject_GC_IsTracked(item) == 0 && seen_.insert(item).second) {
-      // The collector does not know dicts and tuples that contain only arrays and plain values.
-      todo_.push_back(item);
+    switch (kind_of(Py_TYPE(item))) {
+      case Kind::kOther:
+        return;
+      case Kind::kArray:
+        if (seen_.insert(item).second) arrays.push_back(py::reinterpret_borrow<py::object>(item));
+        return;
+      case Kind::kNumber:
+        numbers.insert(item);
+        return;
+      case Kind::kContainer:
+        // The collector does not know dicts and tuples that contain only arrays and plain values.
+        if (PyObject_GC_IsTracked(item) == 0 && seen_.insert(item).second) todo_.push_back(item);
+        return;
     }
+  }
+
+  // A process with PyTorch holds millions of references to objects of a few thousand types.
+  Kind kind_of(PyTypeObject* type) {
+    const auto [known, is_new] = kinds_.emplace(type, Kind::kOther);
+    if (!is_new) return known->second;
+    if (PyType_IsSubtype(type, type_of(array_)) != 0) {
+      known->second = Kind::kArray;
+    } else if (PyType_IsSubtype(type, type_of(number_)) != 0) {
+      known->second = Kind::kNumber;
+    } else if (type == &PyDict_Type || type == &PyTuple_Type) {
+      known->second = Kind::kContainer;
+    }
+    return known->second;
   }
 
   void follow() {
@@ -82,6 +105,7 @@ class Search {
 
   py::object array_;
   py::object number_;
+  ska::flat_hash_map<const PyTypeObject*, Kind> kinds_;
   std::unordered_set<const PyObject*> seen_;
   std::vector<PyObject*> todo_;
 };

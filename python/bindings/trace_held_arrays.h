@@ -17,8 +17,8 @@ namespace leapp::python {
 /// created, with a checksum of their contents.
 ///
 /// Finds them through Python's garbage collector, so no code of the program runs. Holds only weak
-/// references. The interpreter lock must be held. An object takes about 10 ms in a process with
-/// PyTorch, and 0.2 ms for each MB of arrays.
+/// references. The interpreter lock must be held. Creating one visits every object of the process,
+/// which takes tens of milliseconds in a process with PyTorch.
 class HeldArrays {
  public:
   HeldArrays();
