@@ -9,6 +9,7 @@ import gc
 import weakref
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -420,6 +421,28 @@ class PlainPython(FourNumbers):
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return obs * 2 if self.now() == self.functions else obs * 3
+
+
+@program()
+class ArraysAndNumbersOfNumPy(FourNumbers):
+    """Branches by the identity, type, flags and base of arrays, and by the type of a number."""
+
+    def build(self) -> None:
+        self.pose, self.gain = np.arange(4, dtype=np.float32), np.float32(0.5)
+        self.part, self.again = self.pose[1:], self.pose
+        self.scales = {id(self.pose): 2.0}
+        self.weak = weakref.ref(self.pose)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        array = obs.numpy()
+        scale = self.scales.get(id(self.pose), 0.0)
+        if type(self.pose) is np.ndarray and self.pose.flags.owndata:
+            scale += 1
+        if self.part.base is self.pose and self.again is self.pose and self.weak() is self.pose:
+            scale += 2
+        if type(self.gain) is np.float32:
+            scale += 4
+        return torch.from_numpy(array * self.gain + self.pose) * scale
 
 
 class _Encoder(OneNode):
