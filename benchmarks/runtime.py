@@ -39,7 +39,7 @@ class RuntimeBench:
         yaml = folder / "bench" / "bench.yaml"
         if not yaml.exists():
             with contextlib.redirect_stdout(io.StringIO()):
-                pipelines.export(pipeline, backend, folder, validate=False)
+                pipelines.export(pipeline, backend, folder)
         return str(yaml)
 
     def native(self, yaml: str, ticks: int) -> Numbers:

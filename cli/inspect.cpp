@@ -70,6 +70,15 @@ void print(const Bundle& bundle) {
   for (const NodeSchedule& schedule : bundle.pipeline.schedule) {
     std::printf("  %s: %s\n", schedule.node.c_str(), to_string(schedule).c_str());
   }
+  if (const auto& merged = bundle.pipeline.merged) {
+    std::printf("\nmerged\n");
+    if (merged->empty()) std::printf("  none\n");
+    for (const std::vector<std::string>& group : *merged) {
+      std::string names;
+      for (const std::string& node : group) names += (names.empty() ? "" : ", ") + node;
+      std::printf("  %s\n", names.c_str());
+    }
+  }
   print_inventory(read_inventory(bundle.file));
 }
 

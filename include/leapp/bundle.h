@@ -123,6 +123,9 @@ struct Pipeline {
   std::vector<NodePorts> outputs;   ///< outputs that a caller receives
   /// Nodes that do not run once in every tick. An output keeps its value until its node runs again.
   std::vector<NodeSchedule> schedule;
+  /// Groups of nodes that run as one engine, each in the order in which its nodes run. Absent if
+  /// the writer did not decide; empty if no nodes are merged.
+  std::optional<std::vector<std::vector<std::string>>> merged;
   std::optional<FileEntry> initial_values;  ///< safetensors; keys are targets of wires "node/input"
   std::optional<FileEntry> golden;          ///< safetensors; traced ticks, to replay
   Metadata::Map configs;                    ///< "frequency" and other keys of the user

@@ -71,10 +71,10 @@ namespace leapp {
 /// Tensors by "node/port".
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
-/// True if consecutive nodes of one backend (ONNX or TorchScript) run as one graph.
+/// Nodes that run as one graph.
 enum class Merge : std::uint8_t {
-  kAuto,  ///< if the merged graph gives the same results, checked when loading
-  kOff,
+  kAuto,  ///< those that the bundle states (B43); without a statement, if golden ticks prove it
+  kOff,   ///< none
 };
 
 /// Values that must be finite. A tick that finds NaN or infinity fails and keeps the state. Costs

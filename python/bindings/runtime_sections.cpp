@@ -107,6 +107,7 @@ py::dict pipeline_section(const Bundle& bundle) {
   if (pipeline.golden) section["golden"] = pipeline.golden->path;
   if (pipeline.initial_values) section["initial_values"] = pipeline.initial_values->path;
   section["inputs"] = to_python(pipeline.inputs);
+  if (pipeline.merged) section["merged"] = py::cast(*pipeline.merged);
   section["outputs"] = to_python(pipeline.outputs);
   if (!pipeline.schedule.empty()) section["schedule"] = to_python(pipeline.schedule);
   return section;

@@ -17,6 +17,7 @@
 #include "compile/drawing.h"
 #include "compile/failure_signs.h"
 #include "compile/inventory.h"
+#include "compile/merge_statement.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/phase_times.h"
@@ -280,7 +281,7 @@ class Compiler {
     }
   }
 
-  // Runs the models on the traced passes, and adds translations.
+  // Runs the models on the traced passes, adds translations, and states which nodes are merged.
   rehearse::Rollout roll_out(Bundle& bundle) {
     rehearse::Rollout rollout;
     if (dry_run_) {
@@ -290,6 +291,8 @@ class Compiler {
     rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_,
                                  schedule_.ticks, external_, checkpoint_);
     add_translations(nodes_, staged_.path(), tolerance_, checkpoint_, rollout, bundle);
+    checkpoint_();
+    state_merged(nodes_, staged_.path(), rollout, bundle);
     return rollout;
   }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from conftest import Workbench
 
 from leapp import annotate
 
 
-def export_pair(bench: Workbench, backend: str = "jit") -> None:
+def export_pair(bench: Workbench, backend: str = "jit", **options: Any) -> None:
     """``pre`` -> ``policy`` with a state and feedback of the action."""
     last = torch.zeros(1, 3)
     h = torch.zeros(1, 3)
@@ -21,7 +23,7 @@ def export_pair(bench: Workbench, backend: str = "jit") -> None:
             h = torch.tanh(h + x)
             annotate.update_state("policy", {"h": h})
             last = annotate.output_tensors("policy", {"action": h * 2}, export_with=backend)
-    bench.compile()
+    bench.compile(**options)
 
 
 class Reference:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ready_bundle import Bundle
 from test_inference_cli import COMMAND, leapp
 from test_view import make_bundle
 
@@ -21,6 +22,27 @@ def test_equal_bundles_do_not_differ(tmp_path: Path) -> None:
         "equal_weights": 2,
         "differences": [],
     }
+
+
+def test_merged_nodes(tmp_path: Path) -> None:
+    before, after = make_bundle(tmp_path / "a"), make_bundle(tmp_path / "b")
+    document = yaml.safe_load(Path(after).read_text())
+    document["pipeline"]["merged"] = [["observe", "policy"]]
+    Path(after).write_text(yaml.safe_dump(document, sort_keys=False))
+    found = leapp("diff", before, after, code=5).stdout
+    assert found == "~ node merged nodes: not stated, now [observe, policy]\n"
+
+
+def test_translations(tmp_path: Path) -> None:
+    bundles = []
+    for model in ("affine.pt", "affine_translated.pt"):
+        folder = tmp_path / model
+        folder.mkdir()
+        bundle = Bundle(folder).node("n", model, ["x"], ["y"]).input("n", "x").output("n", "y")
+        bundles.append(bundle.write())
+    found = json.loads(leapp("diff", *bundles, "--json", code=5).stdout)["differences"]
+    translation = next(each for each in found if each["where"] == "n: its ONNX translation")
+    assert translation["before"] is None
 
 
 def test_diff_names_everything(tmp_path: Path) -> None:

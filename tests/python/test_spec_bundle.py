@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import Workbench, refused
+from pair_pipeline import export_pair
 from torch import nn
 
 import leapp
@@ -114,6 +115,18 @@ class TestSections:
         assert section["data_flow"] == {}
         assert section["feedback_flow"] == {}
         assert "initial_values" not in section
+
+    @pytest.mark.parametrize("backend", ["jit", "onnx"])
+    def test_merged_nodes(self, bench: Workbench, backend: str) -> None:
+        export_pair(bench, backend)
+        assert bench.yaml()["pipeline"]["merged"] == [["pre", "policy"]]
+        assert len(bench.manager().description()) == 1
+        assert len(bench.manager(merge=False).description()) == 2
+
+    def test_merged_nodes_need_a_validation(self, bench: Workbench) -> None:
+        export_pair(bench, "onnx", validate=False)
+        assert "merged" not in bench.yaml()["pipeline"]
+        assert len(bench.manager().description()) == 2
 
     def test_scalar_shape(self, pipeline: Workbench) -> None:
         assert pipeline.yaml()["models"]["policy"]["outputs"][1]["shape"] == []

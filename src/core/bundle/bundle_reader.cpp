@@ -228,6 +228,7 @@ class BundleReader : FieldReader {
     pipeline.inputs = read_node_ports(node.find("inputs"));
     pipeline.outputs = read_node_ports(node.find("outputs"));
     pipeline.schedule = read_schedule(node.find("schedule"));
+    pipeline.merged = read_merged(node.find("merged"));
     pipeline.initial_values = read_file(node, "initial_values");
     pipeline.golden = read_file(node, "golden");
     const YamlNode* const configs = node.find("configs");
@@ -287,6 +288,19 @@ class BundleReader : FieldReader {
     std::vector<NodeSchedule> schedule;
     for (const YamlEntry& entry : node->entries) schedule.push_back(read_node_schedule(entry));
     return schedule;
+  }
+
+  std::optional<std::vector<std::vector<std::string>>> read_merged(
+      const YamlNode* node) const {  // B43
+    if (!node || node->is_null()) return std::nullopt;
+    expect_list(rule(43), *node);
+    std::vector<std::vector<std::string>> merged;
+    for (const YamlNode& group : node->items) {
+      expect_list(rule(43), group);
+      std::vector<std::string>& names = merged.emplace_back();
+      for (const YamlNode& name : group.items) names.push_back(read_text(rule(43), name));
+    }
+    return merged;
   }
 
   NodeSchedule read_node_schedule(const YamlEntry& entry) const {  // B35 to B39

@@ -149,6 +149,14 @@ void write_schedule(YamlWriter& yaml, const std::vector<NodeSchedule>& schedule)
   }
 }
 
+void write_merged(YamlWriter& yaml,
+                  const std::optional<std::vector<std::vector<std::string>>>& merged) {
+  if (!merged) return;
+  yaml.flow_field(2, "merged", *merged, [&](const std::vector<std::string>& group) {
+    yaml.flow(4, group, [&](const std::string& node) { yaml.append(write_text(node)); });
+  });
+}
+
 /// Returns the value with the keys of every mapping sorted.
 Metadata sorted_keys(const Metadata& value) {
   if (const auto* const list = std::get_if<Metadata::List>(&value.value)) {
@@ -183,6 +191,7 @@ void write_pipeline(YamlWriter& yaml, const Pipeline& pipeline) {
   write_file(yaml, "golden", pipeline.golden);
   write_file(yaml, "initial_values", pipeline.initial_values);
   write_node_ports(yaml, "inputs", pipeline.inputs);
+  write_merged(yaml, pipeline.merged);
   write_node_ports(yaml, "outputs", pipeline.outputs);
   write_schedule(yaml, pipeline.schedule);
 }

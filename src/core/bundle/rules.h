@@ -14,7 +14,8 @@ enum class MeaningPolicy { kFail, kWarn };
 void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter);
 
-/// Checks the wires between models that have passed check_models(): B9, B15 to B19.
+/// Checks the wires between models that have passed check_models(), the schedule and the merged
+/// nodes: B9, B15 to B19, B35 to B39, B43.
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter);
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/utf8.h"
+#include "bundle/merged_nodes.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
 #include "bundle/timing.h"
@@ -224,7 +225,8 @@ class PipelineChecker {
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter) {
   PipelineChecker(bundle, options, reporter).check();
-  Wiring(bundle, reporter);  // B18
+  const Wiring wiring(bundle, reporter);  // B18
+  resolve_merged(bundle, wiring, reporter);
 }
 
 void check(const Bundle& bundle, const BundleOptions& options) {

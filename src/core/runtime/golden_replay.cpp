@@ -1,5 +1,7 @@
 #include "runtime/golden_replay.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "bundle/golden_traces.h"
 #include "runtime/engines/node_executor.h"
@@ -37,6 +39,9 @@ class GoldenReplay {
     list_outputs_without_values();
     return std::move(result_);
   }
+
+  // Replays the pipeline only, for its merged steps.
+  std::string find_unrepeated_step() &&;
 
  private:
   void run_nodes();
@@ -155,7 +160,33 @@ void GoldenReplay::list_outputs_without_values() {
   }
 }
 
+std::string GoldenReplay::find_unrepeated_step() && {
+  for (const auto& [node, why] : result_.left_out) return "'" + node + "' is not compared: " + why;
+  run_pipeline();
+  for (const PortVerification& check : result_.checks) {
+    if (!check.comparison.passed()) {
+      return check.port + " differs in tick " + std::to_string(check.tick);
+    }
+  }
+  for (const PlannedStep& step : loaded_.plan.steps) {
+    if (step.models.size() < 2) continue;
+    const auto is_compared = [&](const Port& output) {
+      return std::ranges::any_of(result_.checks, [&](const PortVerification& check) {
+        return check.port == output.name && check.comparison.elements > 0;
+      });
+    };
+    for (const Port& output : step.model.outputs) {
+      if (!is_compared(output)) return "they contain no value of " + output.name;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string find_unrepeated_step(const LoadedBundle& loaded, const RuntimeOptions& options) {
+  return GoldenReplay(loaded, options).find_unrepeated_step();
+}
 
 Verification verify_golden(const LoadedBundle& loaded, const RuntimeOptions& options) {
   const std::string& file = loaded.bundle.file.string();

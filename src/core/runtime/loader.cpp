@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "bundle/field_location.h"
 #include "bundle/initial_values.h"
 #include "runtime/engines/cpp/native_record.h"
+#include "runtime/golden_replay.h"
 #include "runtime/merge.h"
 
 namespace leapp {
@@ -79,21 +81,33 @@ void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
   }
 }
 
-// Plans, and loads an engine for every step. If merged nodes do not agree with the single ones, the
-// single nodes replace them, in the same order.
-void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeOptions& options) {
+// Returns the engine of a merged step; null, with a line in the log, if there is none on this
+// machine.
+std::unique_ptr<Engine> try_merged(const Bundle& bundle, const PlannedStep& step,
+                                   const std::vector<std::unique_ptr<Engine>>& single,
+                                   const VerifiedFiles& files, const RuntimeOptions& options) {
+  if (step.models.size() < 2) return nullptr;
+  try {
+    return load_merged(bundle, step, single, files, options);
+  } catch (const Error& error) {
+    log(LogLevel::kInfo, "nodes " + step.model.name + " run one by one: " + error.what());
+    return nullptr;
+  }
+}
+
+// Plans, and loads an engine for every step. If nodes of a step cannot be merged, the single nodes
+// replace them, in the same order.
+void load_steps(LoadedBundle& loaded, const NodeGroups& wanted, const VerifiedFiles& files,
+                const RuntimeOptions& options) {
   const Bundle& bundle = loaded.bundle;
-  const std::vector<std::vector<std::size_t>> wanted = choose_steps(bundle, options);
   const Plan plan = make_plan(bundle, wanted);
-  std::vector<std::vector<std::size_t>> steps;
+  NodeGroups steps;
   for (const PlannedStep& step : plan.steps) {
     std::vector<std::unique_ptr<Engine>> single;
     for (std::size_t model : step.models) {
       single.push_back(load_node(bundle, bundle.models[model], files, options));
     }
-    std::unique_ptr<Engine> merged;
-    if (step.models.size() > 1) merged = load_merged(bundle, step, single, files, options);
-    if (merged) {
+    if (std::unique_ptr<Engine> merged = try_merged(bundle, step, single, files, options)) {
       steps.push_back(step.models);
       loaded.engines.push_back(std::move(merged));
       continue;
@@ -104,6 +118,53 @@ void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeO
     }
   }
   loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
+}
+
+// Loads the steps, engines and initial values of one complete choice of merged nodes.
+void load_with(LoadedBundle& loaded, const NodeGroups& steps, const VerifiedFiles& files,
+               const RuntimeOptions& options) {
+  loaded.engines.clear();
+  if (loaded.cannot_run.empty()) {
+    load_steps(loaded, steps, files, options);
+  } else {
+    loaded.plan = make_plan(loaded.bundle, steps);
+  }
+  loaded.initial_values = initial_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+  loaded.held_values = held_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+}
+
+// Returns why the merged nodes of a bundle without a statement are not proven; empty if they are.
+std::string why_not_proven(const LoadedBundle& loaded, const RuntimeOptions& options) {
+  try {
+    return find_unrepeated_step(loaded, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+bool has_merged(const Plan& plan) {
+  return std::ranges::any_of(plan.steps,
+                             [](const PlannedStep& step) { return step.models.size() > 1; });
+}
+
+// Merges the nodes that the bundle states, B43. If it states nothing, its golden ticks decide.
+void load_steps_of(LoadedBundle& loaded, const VerifiedFiles& files,
+                   const RuntimeOptions& options) {
+  const Bundle& bundle = loaded.bundle;
+  const bool merges = options.merge == Merge::kAuto && loaded.cannot_run.empty();
+  if (merges && !bundle.pipeline.merged && bundle.pipeline.golden) {
+    load_with(loaded, propose_steps(bundle, options), files, options);
+    if (!has_merged(loaded.plan)) return;
+    const std::string why = why_not_proven(loaded, options);
+    if (why.empty()) return;
+    log(LogLevel::kInfo,
+        "nodes run one by one: the bundle does not state which nodes are merged, "
+        "and its golden ticks do not prove it: " +
+            why);
+  }
+  const Wiring wiring(bundle);
+  load_with(loaded, merges ? stated_steps(bundle, options) : order_groups(wiring, {}), files,
+            options);
 }
 
 // Loading leaves more freed memory than the weights need, and the C library keeps it for later use.
@@ -123,15 +184,7 @@ LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
     const VerifiedFiles files(loaded.bundle, loaded.bundle.file.parent_path(), options.bundle);
     check_node_names(loaded.bundle, options);
     loaded.cannot_run = find_node_without_model(loaded.bundle);
-    if (loaded.cannot_run.empty()) {
-      load_steps(loaded, files, options);
-    } else {
-      RuntimeOptions one_by_one;
-      one_by_one.merge = Merge::kOff;
-      loaded.plan = make_plan(loaded.bundle, choose_steps(loaded.bundle, one_by_one));
-    }
-    loaded.initial_values = initial_values_of(loaded.bundle, loaded.plan, files, options.bundle);
-    loaded.held_values = held_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+    load_steps_of(loaded, files, options);
     files.require_unchanged();
     return_freed_memory(files);
   }

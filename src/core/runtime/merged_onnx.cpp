@@ -13,10 +13,6 @@
 namespace leapp {
 namespace {
 
-// Large models gain nothing from merging: reading their weights takes milliseconds, starting a node
-// a microsecond. They would also be in memory more than once during the merge.
-constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
-
 // ONNX Runtime copies the names of all ports in every run, which allocates for names of more than
 // 15 characters. These names are internal; if a model already uses one, the nodes run separately.
 Model shorten_ports(onnx::Graph& graph, Model signature) {

@@ -1,6 +1,7 @@
 // Several ONNX models as one: joined along their wires, and run by one session.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,11 @@
 #include "onnx/model.h"
 
 namespace leapp {
+
+/// Size up to which models are merged, together. Large models gain nothing: reading their weights
+/// takes milliseconds, starting a node a microsecond. They would also be in memory more than once
+/// during the merge.
+inline constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
 
 /// Reads the models and joins them. Throws Error(kValue) if they cannot be one graph.
 LEAPP_EXPORT onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,

@@ -4,6 +4,7 @@
 #include "bundle/initial_values.h"
 #include "bundle/staging.h"
 #include "onnx/writer.h"
+#include "runtime/merge_proof.h"
 
 namespace leapp::importing {
 
@@ -35,6 +36,8 @@ void Draft::write_files(const std::filesystem::path& folder, const std::string& 
   }
   list_open_ports(bundle_, hidden_);
   check(bundle_);
+  bundle_.pipeline.merged = decide_merged(
+      bundle_, folder, {}, {}, [&](const auto&) { return mock_samples(bundle_, kMockSamples); });
   write_bytes(folder / (name + ".yaml"), to_yaml(bundle_));
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/loader.h"
 #include "runtime/merge.h"
 #include "runtime/merge_graphs.h"
+#include "runtime/merge_proof.h"
 #include "runtime/merged_onnx.h"
 
 namespace leapp {
@@ -34,9 +35,7 @@ std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOpti
                 "' cannot be merged: its weights are in separate files; "
                 "save the model with its weights inside");
   }
-  RuntimeOptions merge = options;
-  merge.merge = Merge::kAuto;
-  const auto steps = choose_steps(bundle, merge);
+  const NodeGroups steps = propose_steps(bundle, options);
   require(steps.size() == 1, Code::kNotMerged,
           "nodes '" + bundle.models[steps[0].back()].name + "' and '" +
               bundle.models[steps.size() > 1 ? steps[1].front() : 0].name +
@@ -152,7 +151,7 @@ Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::pa
   for (std::size_t index : step.models) {
     separate.push_back(load_node(bundle, bundle.models[index], files, options));
   }
-  prove_merged(bundle, step, separate, files, options);
+  prove_merged(bundle, step, separate, files, options, mock_samples(bundle, kMockSamples));
   std::vector<ModelFile> models;
   for (std::size_t index : step.models) {
     models.push_back(file_of(bundle, bundle.models[index], files, options));

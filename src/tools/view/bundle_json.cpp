@@ -156,6 +156,7 @@ std::string to_json(const Bundle& bundle) {
                      {"data_flow", view::flow_json(pipeline.data_flow)},
                      {"feedback_flow", view::flow_json(pipeline.feedback_flow)},
                      {"schedule", view::schedule_json(pipeline.schedule)},
+                     {"merged", pipeline.merged ? Json(*pipeline.merged) : Json()},
                      {"golden", view::optional_file_json(pipeline.golden)},
                      {"initial_values", view::optional_file_json(pipeline.initial_values)},
                      {"configs", view::to_json(pipeline.configs)},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/find.h"
+#include "base/join.h"
 #include "bundle/safetensors.h"
 #include "bundle/wiring.h"
 #include "leapp/comparison.h"
@@ -53,6 +54,7 @@ class Differ {
     }
     compare_wires();
     compare_schedules();
+    compare_merged();
     compare_configs();
     for (const Model& model : after_.models) {
       const Model* former = before_.find_model(model.name);
@@ -194,6 +196,20 @@ class Differ {
     }
   }
 
+  void compare_merged() {
+    const auto text = [](const Bundle& bundle) -> std::string {
+      if (!bundle.pipeline.merged) return "not stated";
+      std::vector<std::string> groups;
+      for (const std::vector<std::string>& group : *bundle.pipeline.merged) {
+        groups.push_back("[" + join(group) + "]");
+      }
+      return join(groups);
+    };
+    const std::string before = text(before_);
+    const std::string after = text(after_);
+    if (before != after) add(DiffKind::kNode, "merged nodes", before, after);
+  }
+
   void compare_configs() {
     compare_keys(DiffKind::kConfig, "", view::to_json(before_.pipeline.configs),
                  view::to_json(after_.pipeline.configs));
@@ -219,6 +235,13 @@ class Differ {
     if (former.code != latter.code) {
       add(DiffKind::kNode, after.name + ": its code", std::to_string(former.code.size()) + " bytes",
           std::to_string(latter.code.size()) + " bytes");
+    }
+    if (former.translation != latter.translation) {
+      const auto text = [](const std::string& translation) {
+        return translation.empty() ? "" : std::to_string(translation.size()) + " bytes";
+      };
+      add(DiffKind::kNode, after.name + ": its ONNX translation", text(former.translation),
+          text(latter.translation));
     }
     compare_tensors(after.name + ": ", former.weights, latter.weights);
   }

@@ -5,6 +5,7 @@
 #include "bundle/json_tree.h"
 #include "bundle/verified_files.h"
 #include "onnx/reader.h"
+#include "runtime/engines/translation.h"
 #include "view/script_tensors.h"
 #include "view/zip_archive.h"
 
@@ -130,6 +131,7 @@ void read_archive(const FileBytes& file, ModelFacts& facts) {
   for (const ZipEntry& entry : *entries) {
     if (ends_with(entry.name, ".py")) facts.code += std::string(entry.bytes) + "\n";
     if (ends_with(entry.name, "models/model.json")) add_program_operators(entry.bytes, facts);
+    if (ends_with(entry.name, kTranslationRecord)) facts.translation = entry.bytes;
   }
   add_script_weights(*entries, facts);
 }

@@ -34,7 +34,8 @@ struct Weight {
 /// Move-only; the views are valid as long as it lives.
 struct ModelFacts {
   std::vector<Operator> operators;
-  std::string code;  ///< the source of TorchScript or C++
+  std::string code;         ///< the source of TorchScript or C++
+  std::string translation;  ///< the ONNX translation in a TorchScript file; may be empty
   std::vector<Weight> weights;
   std::uint64_t file_bytes = 0;
   std::vector<std::string> remarks;               ///< parts that could not be read, with the reason

@@ -161,6 +161,7 @@ std::filesystem::path write_policy(TestBundle& test, const std::string& extensio
                 onnx ? "recurrent_policy/h_in" : "recurrent_policy/h")
       .input("preprocessing/x")
       .output("recurrent_policy/y");
+  if (test.bundle().pipeline.schedule.empty()) test.merged({"preprocessing", "recurrent_policy"});
   return test.write();
 }
 

@@ -65,6 +65,25 @@ TEST_F(GoldenReplayTest, b33_MergedNodesRepeatThemToo) {
   EXPECT_TRUE(InferenceManager(write()).verify().passed());
 }
 
+// A bundle that does not state which nodes are merged, B43.
+TEST_F(GoldenReplayTest, b43_GoldenTicksDecideWhatIsMerged) {
+  write();
+  test_.bundle().pipeline.merged.reset();
+  EXPECT_EQ(InferenceManager(test_.write()).description().size(), 1U);
+}
+
+TEST_F(GoldenReplayTest, b43_GoldenTicksThatDifferMergeNothing) {
+  write(0.5F);
+  test_.bundle().pipeline.merged.reset();
+  EXPECT_EQ(InferenceManager(test_.write()).description().size(), 3U);
+}
+
+TEST_F(GoldenReplayTest, b43_GoldenTicksThatAreNotComparedMergeNothing) {
+  write(0, {3, {}, {}, {{"pre", "it draws random numbers"}}});
+  test_.bundle().pipeline.merged.reset();
+  EXPECT_EQ(InferenceManager(test_.write()).description().size(), 3U);
+}
+
 TEST_F(GoldenReplayTest, AValueThatIsOffIsNamedWithPortAndTick) {
   const std::filesystem::path yaml = write(0.5F);
   const InferenceManager manager(yaml);

@@ -47,8 +47,22 @@ onnx::Node op(const std::string& type, std::vector<std::string> inputs,
 
 TEST_F(MergeTest, OnnxNodesThatFollowEachOtherShareAStep) {
   add_policy(test);
-  EXPECT_EQ(choose_steps(test.bundle(), {}), Steps({{0, 1, 2}}));
-  EXPECT_EQ(choose_steps(test.bundle(), {.merge = Merge::kOff}), Steps({{0}, {1}, {2}}));
+  EXPECT_EQ(propose_steps(test.bundle(), {}), Steps({{0, 1, 2}}));
+  EXPECT_EQ(propose_steps(test.bundle(), {}, {1}), Steps({{0}, {1}, {2}}));
+}
+
+TEST_F(MergeTest, StatedGroupsAndNoOthersShareAStep) {
+  add_policy(test);
+  EXPECT_EQ(stated_steps(test.bundle(), {}), Steps({{0, 1, 2}}));
+  test.bundle().pipeline.merged->at(0) = {"policy", "post"};
+  EXPECT_EQ(stated_steps(test.bundle(), {}), Steps({{0}, {1, 2}}));
+  EXPECT_EQ(stated_steps(test.bundle(), {.nodes = {{"post", {.threads = 2}}}}),
+            Steps({{0}, {1}, {2}}));
+  EXPECT_EQ(InferenceManager(test.write()).description().size(), 2U);
+  test.bundle().pipeline.merged.emplace();
+  EXPECT_EQ(InferenceManager(test.write()).description().size(), 3U);
+  test.bundle().pipeline.merged.reset();  // and no golden ticks
+  EXPECT_EQ(InferenceManager(test.write()).description().size(), 3U);
 }
 
 TEST_F(MergeTest, OtherEnginesComeBetween) {
@@ -63,16 +77,16 @@ TEST_F(MergeTest, OtherEnginesComeBetween) {
       .input("d/x")
       .output("c/y")
       .output("d/y");
-  EXPECT_EQ(choose_steps(test.bundle(), {}), Steps({{0, 3}, {1}, {2}}));
+  EXPECT_EQ(propose_steps(test.bundle(), {}), Steps({{0, 3}, {1}, {2}}));
 }
 
 TEST_F(MergeTest, NodesWithOtherOptionsOrOpsetsStayApart) {
   add_policy(test);
   EngineOptions two_threads;
   two_threads.threads = 2;
-  EXPECT_EQ(choose_steps(test.bundle(), {.nodes = {{"post", two_threads}}}), Steps({{0, 1}, {2}}));
+  EXPECT_EQ(propose_steps(test.bundle(), {.nodes = {{"post", two_threads}}}), Steps({{0, 1}, {2}}));
   test.bundle().models[0].opset_version = 17;
-  EXPECT_EQ(choose_steps(test.bundle(), {}), Steps({{0}, {1, 2}}));
+  EXPECT_EQ(propose_steps(test.bundle(), {}), Steps({{0}, {1, 2}}));
 }
 
 TEST_F(MergeTest, AnEngineOfTheUsersIsNotMerged) {
@@ -82,7 +96,7 @@ TEST_F(MergeTest, AnEngineOfTheUsersIsNotMerged) {
       "onnx", [](const Model&, const ModelFile&, const EngineOptions&) -> std::unique_ptr<Engine> {
         return nullptr;
       });
-  EXPECT_THAT(choose_steps(test.bundle(), options), SizeIs(3));
+  EXPECT_THAT(propose_steps(test.bundle(), options), SizeIs(3));
 }
 
 TEST_F(MergeTest, MergedGraphGivesTheSame) {
@@ -155,7 +169,8 @@ TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
       .feedback("policy/h_out", "post/a")
       .wire("policy/y", "post/b")
       .input("pre/x")
-      .output("post/y");
+      .output("post/y")
+      .merged({"pre", "policy", "post"});
   const auto yaml = test.write();
   InferenceManager read(yaml);
   InferenceManager plain(yaml);
@@ -182,7 +197,8 @@ TEST_F(MergeTest, TorchScriptNodesMergeToo) {
       .feedback("policy/h", "policy/h")
       .input("pre/x")
       .output("post/twice")
-      .output("post/square");
+      .output("post/square")
+      .merged({"pre", "policy", "post"});
   const auto yaml = test.write();
   InferenceManager merged(yaml, {.engine = {.translate = false}});
   InferenceManager separate(yaml, {.engine = {.translate = false}, .merge = Merge::kOff});
@@ -209,7 +225,8 @@ TEST_F(MergeTest, TorchScriptThatWritesItsInputsRunsAlone) {
       .wire("a/y", "b/x")
       .input("a/x")
       .output("a/y")
-      .output("b/y");
+      .output("b/y")
+      .merged({"a", "b"});
   InferenceManager manager(test.write());
   EXPECT_THAT(manager.description(), SizeIs(2));
   const TensorMap out = manager.run_policy({{"a/x", row({0, 1, 2, 3})}});
@@ -224,7 +241,8 @@ TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
       .node("b", "affine_opset17.onnx", {port("x")}, {port("y")})
       .wire("a/y", "b/x")
       .input("a/x")
-      .output("b/y");
+      .output("b/y")
+      .merged({"a", "b"});
   std::string logged;
   const LogSink former = set_log_sink(
       [&](LogLevel, std::string_view message) { logged += std::string(message) + "\n"; });
@@ -374,6 +392,7 @@ TEST_F(MergeTest, WeightsInFilesBesideTheModelAreNotLeftBehind) {
   add_policy(test);
   Model& model = test.bundle().models[1];
   model.external_data = {*model.file};
+  test.bundle().pipeline.merged.reset();
   const auto yaml = test.write();
   EXPECT_THAT(message_of([&] { merge_bundle(yaml, test.folder() / "one"); }),
               ::testing::AllOf(::testing::HasSubstr("policy"), ::testing::EndsWith("[LP620]")));

@@ -318,7 +318,8 @@ TEST_F(ScheduleRunnerTest, NodesOfOnePeriodRunAsOne) {
       .wire("a/y", "b/x")
       .wire("b/y", "c/x")
       .input("a/x")
-      .output("c/y");
+      .output("c/y")
+      .merged({"a", "b"});
   schedule("a").every = 2;
   schedule("b").every = 2;
   load();

@@ -61,6 +61,12 @@ class TestBundle {
     return *this;
   }
 
+  TestBundle& merged(std::vector<std::string> group) {
+    if (!bundle_.pipeline.merged) bundle_.pipeline.merged.emplace();
+    bundle_.pipeline.merged->push_back(std::move(group));
+    return *this;
+  }
+
   Bundle& bundle() { return bundle_; }
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -130,7 +136,7 @@ inline Tensor row(std::initializer_list<float> values) {
 
 /// Adds a recurrent policy whose last action is fed back:
 ///   pre: f = 2 obs + 1;  policy: y = f + h, h' = y / 2;  post: action = clip(y + last, -1, 1)
-/// All three are ONNX.
+/// All three are ONNX, and merged.
 inline void add_policy(TestBundle& bundle) {
   bundle.node("pre", "affine.onnx", {port("x")}, {port("y")})
       .node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
@@ -140,7 +146,8 @@ inline void add_policy(TestBundle& bundle) {
       .feedback("policy/h_out", "policy/h_in")
       .feedback("post/y", "post/b")
       .input("pre/x")
-      .output("post/y");
+      .output("post/y")
+      .merged({"pre", "policy", "post"});
 }
 
 /// Computes the same in plain C++: one element, any number of ticks.

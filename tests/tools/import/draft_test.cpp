@@ -37,6 +37,18 @@ TEST(DraftTest, PortsWithoutAWireAreTheControllers) {
   EXPECT_EQ(read.pipeline.outputs[0].node, "b");
 }
 
+TEST(DraftTest, NodesThatGiveTheSameTogetherAreMerged) {
+  leapp::testing::find_libraries();
+  const Folder folder;
+  Draft draft;
+  draft.add(doubling("a"));
+  draft.add(doubling("b"));
+  draft.wire({"a", "y"}, {"b", "x"});
+  const Bundle read = read_bundle(draft.write(folder.path() / "pair").file);
+  ASSERT_TRUE(read.pipeline.merged.has_value());
+  EXPECT_THAT(*read.pipeline.merged, ElementsAre(ElementsAre("a", "b")));
+}
+
 TEST(DraftTest, StateIsHiddenAndBeginsWithItsInitialValue) {
   const Folder folder;
   Draft draft;
