@@ -35,10 +35,7 @@ std::unique_ptr<leapp_manager> load(const char* yaml, const leapp::RuntimeOption
     made->outputs.push_back(manager.output_port(name));
     made->described_outputs.push_back(bundle.find_output(*leapp::parse_port_ref(name)));
   }
-  for (const std::string& name : manager.feedback_inputs()) {
-    const leapp::Port& port = *bundle.find_input(*leapp::parse_port_ref(name));
-    made->state_bytes += checked_byte_size(port.dtype, port.shape);
-  }
+  for (const auto& [name, value] : manager.state()) made->state_bytes += value.byte_size();
   return made;
 }
 
