@@ -36,7 +36,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Returns LEAPP_C_VERSION of the library. Every addition to this header increases the number. */
-#define LEAPP_C_VERSION 1
+#define LEAPP_C_VERSION 2
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -127,6 +127,7 @@ typedef struct leapp_options {
   double deadline;                      /* maximum seconds per tick; 0 means none */
   leapp_deadline_miss on_deadline_miss; /* called in the thread of the tick; may be null */
   void* deadline_context;
+  uint64_t noise_seed; /* seed of the noise ports */
 } leapp_options;
 
 /* Sets the defaults: one thread, no spinning, merge on, no guard, no measuring, 1 GiB of tensors,
@@ -145,6 +146,10 @@ LEAPP_API size_t leapp_input_count(const leapp_manager* manager);
 LEAPP_API size_t leapp_output_count(const leapp_manager* manager);
 LEAPP_API const char* leapp_input_name(const leapp_manager* manager, size_t input);
 LEAPP_API const char* leapp_output_name(const leapp_manager* manager, size_t output);
+/* Returns the number of noise ports, which the manager fills with random numbers unless the caller
+ * sets them (see inference_manager.h). They follow the inputs: every function for an input takes
+ * the index leapp_input_count() + i of noise port i. */
+LEAPP_API size_t leapp_noise_input_count(const leapp_manager* manager);
 LEAPP_API leapp_status leapp_find_input(const leapp_manager* manager, const char* name,
                                         size_t* input);
 LEAPP_API leapp_status leapp_find_output(const leapp_manager* manager, const char* name,
@@ -220,8 +225,12 @@ LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verifica
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
                                              const char* input, const void* elements, size_t bytes);
 LEAPP_API leapp_status leapp_reset(leapp_manager* manager);
-/* Saves and restores all feedback inputs and, if the bundle has a schedule, the position in it. The
- * order of the bytes is internal to this manager. */
+/* Sets the seed of the noise ports from the next tick on. Does not change the tick, which the noise
+ * also depends on. */
+LEAPP_API leapp_status leapp_set_noise_seed(leapp_manager* manager, uint64_t seed);
+/* Saves and restores all feedback inputs and, if the bundle has a schedule, the position in it, or,
+ * if it has noise ports, the number of the next tick. The order of the bytes is internal to this
+ * manager. */
 LEAPP_API size_t leapp_state_bytes(const leapp_manager* manager);
 LEAPP_API leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes);
 LEAPP_API leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes);

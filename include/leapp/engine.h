@@ -50,8 +50,8 @@ struct EngineOptions {
   std::string provider = {};
   /// True if a TorchScript model on the CPU may run in ONNX Runtime, which is faster, as the ONNX
   /// translation that its file contains. compile_graph() adds it after comparing it with every
-  /// recorded sample, `leapp translate` for files of others. Models without one run in libtorch,
-  /// and so do all models if ONNX Runtime is missing.
+  /// recorded sample. Models without one run in libtorch, and so do all models if ONNX Runtime is
+  /// missing.
   bool translate = true;
 
   bool operator==(const EngineOptions&) const = default;

@@ -29,6 +29,13 @@
 // and an output keeps its value until its node runs again; output_age() tells. Ticks are counted
 // from loading and from every reset.
 //
+// A bundle may have noise ports, inputs that the manager fills with random numbers before their
+// node runs. The numbers depend only on the seed (RuntimeOptions::noise_seed), the port and the
+// tick: the same seed gives the same bytes after every reset, on every machine, and again after an
+// undone or failed tick. A noise port that is set, or bound to memory, keeps that value like other
+// inputs, until clear_inputs(), reset() or a run_policy() without it; then the manager fills it
+// again.
+//
 // Names: ports are "node/port". If an export renamed a state `h` to `h_in` and `h_out` (ONNX),
 // every call also accepts the annotated name.
 //
@@ -104,6 +111,8 @@ struct RuntimeOptions {
   /// called at its end, in the same thread. It must not throw or call the manager.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::function<void(const DeadlineMiss&)> on_deadline_miss = {};
+  /// Seed of the noise ports.
+  std::uint64_t noise_seed = 0;
   /// True if every tick and node keeps a latency histogram. Costs about 50 ns per node.
   bool measure = false;
   BundleOptions bundle = {};  ///< how far the bundle is trusted
@@ -128,7 +137,8 @@ struct Statistics {
 class InputPort {
  public:
   InputPort() noexcept = default;
-  std::size_t index() const noexcept { return index_; }  ///< position in inputs()
+  /// Returns the position in inputs(), or inputs().size() plus the position in noise_inputs().
+  std::size_t index() const noexcept { return index_; }
 
  private:
   friend class InferenceManager;
@@ -164,18 +174,20 @@ class LEAPP_EXPORT InferenceManager {
   const std::vector<std::string>& inputs() const noexcept;
   const std::vector<std::string>& outputs() const noexcept;
   const std::vector<std::string>& feedback_inputs() const noexcept;
+  /// Returns the inputs that the manager fills with random numbers unless the caller sets them.
+  const std::vector<std::string>& noise_inputs() const noexcept;
   /// Returns one line of text per step: which model runs where.
   std::vector<std::string> description() const;
 
   // --- The convenient interface: throws leapp::Error
   // -----------------------------------------------
 
-  /// Runs one tick. Requires every input, except those that set_input_value() has set. The outputs
-  /// belong to the caller.
+  /// Runs one tick. Requires every input of inputs(), except those that set_input_value() has set;
+  /// noise ports may be given, too. The outputs belong to the caller.
   TensorMap run_policy(const TensorMap& inputs);
 
-  /// Returns mock values for every input: normally distributed numbers, ones for integers (they are
-  /// often indices), random values for bool. The same seed gives the same values.
+  /// Returns mock values for all inputs(): normally distributed numbers, ones for integers (they
+  /// are often indices), random values for bool. The same seed gives the same values.
   TensorMap get_mock_input(std::uint32_t seed = 0) const;
 
   /// Sets an external input (for all ticks, until it is set again) or a feedback input (for the
@@ -188,13 +200,15 @@ class LEAPP_EXPORT InferenceManager {
   /// has replaced them, this is an error. Bound input memory is read as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
-  /// Sets every feedback input to its initial value, and starts the schedule at tick 0. External
-  /// inputs become zero and must be set before the next tick; bound memory is unchanged.
+  /// Sets every feedback input to its initial value, and starts the schedule and the noise at tick
+  /// 0. External inputs become zero and must be set before the next tick; bound memory is
+  /// unchanged.
   void reset();
 
   /// Returns a copy of all feedback inputs, and restores one: state() before a tick and set_state()
   /// after it undo the tick. set_state() needs all feedback inputs. With a schedule, the state
-  /// includes the position in it and the values that outputs keep, under names that begin with '/'.
+  /// includes the position in it and the values that outputs keep, with noise ports the number of
+  /// the next tick, under names that begin with '/'.
   TensorMap state() const;
   void set_state(const TensorMap& state);
 
@@ -255,9 +269,12 @@ class LEAPP_EXPORT InferenceManager {
   /// Undoes the last tick: the next tick reads the same state again. Restores only the state, not
   /// the outputs. Does nothing if a state was set since then, or if the tick was already undone.
   Result<void> undo_tick() noexcept;
-  /// Sets the feedback to its initial values and the schedule to tick 0, as reset() does, and
-  /// leaves the external inputs alone. For a loop: allocates nothing.
+  /// Sets the feedback to its initial values, and the schedule and the noise to tick 0, as reset()
+  /// does, and leaves the external inputs alone. For a loop: allocates nothing.
   Result<void> reset_state() noexcept;
+  /// Sets the seed of the noise ports from the next tick on: for example, another one for each
+  /// episode, because reset() repeats the noise. Does not change the tick.
+  Result<void> set_noise_seed(std::uint64_t seed) noexcept;
   /// Returns whether all feedback values are finite, and all values that the last tick computed for
   /// later ticks of a schedule. Costs one pass over the values.
   bool is_state_finite() const noexcept;

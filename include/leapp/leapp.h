@@ -37,6 +37,14 @@
 
 namespace leapp {
 
+/// The form in which draws of random numbers inside a node are exported.
+enum class Noise : std::uint8_t {
+  kModel,   ///< as operators of the model, which is not validated
+  kPort,    ///< as inputs of kind `noise`, which the runtime fills
+  kZero,    ///< without noise: normal numbers are 0, uniform ones 0.5, also while tracing
+  kFrozen,  ///< as constants: the traced numbers
+};
+
 struct StartOptions {
   std::string name = {};        ///< the graph's name; may be a path, its last part is the name
   std::string save_path = ".";  ///< {save_path}/{name}/ receives everything
@@ -47,6 +55,7 @@ struct StartOptions {
   /// When nodes run that do not run once in every tick. Ports have their annotated names. Nodes
   /// that are not listed, and `carry`, are inferred; the passes must fit.
   std::vector<NodeSchedule> schedule = {};
+  Noise noise = Noise::kModel;  ///< form of the random draws inside nodes
 };
 
 /// Begins a session. If one is already active, drops it with a warning.

@@ -4,6 +4,7 @@
 
 #include "runtime_py_manager.h"
 #include "runtime_sections.h"
+#include "setting.h"
 
 namespace leapp::python {
 namespace {
@@ -40,9 +41,18 @@ void bind_values(py::class_<PyManager>& manager) {
       "Set an input: a feedback input for the next tick, an external one until it is set again.");
   manager.def(
       "reset", [](PyManager& self) { self.manager().reset(); },
-      "Set every feedback input to its initial value; other inputs are zero until they are set.");
+      "Set every feedback input to its initial value, and start at tick 0; set other inputs "
+      "again.");
+  manager.def(
+      "set_noise_seed",
+      [](PyManager& self, py::handle seed) {
+        const auto number = setting<std::uint64_t>("seed", seed, "a whole number");
+        self.manager().set_noise_seed(number).value();
+      },
+      py::arg("seed"),
+      "Set the seed of the noise ports from the next tick on; the number of the tick stays.");
   manager.def("state", &PyManager::state,
-              "Return a copy of every feedback input and, with a schedule, of the position in it.");
+              "Return a copy of every feedback input, and of the position in a schedule or noise.");
   manager.def(
       "undo_tick", [](PyManager& self) { self.manager().undo_tick().value(); },
       "Undo the last tick: the next one reads the same state again. Outputs stay.");
@@ -71,6 +81,9 @@ void bind_sections(py::class_<PyManager>& manager) {
   manager.def_property_readonly(
       "inputs", [](PyManager& self) { return self.manager().inputs(); },
       "Names of the external inputs, by ``node/port``.");
+  manager.def_property_readonly(
+      "noise_inputs", [](PyManager& self) { return self.manager().noise_inputs(); },
+      "Names of the inputs that the manager fills with random numbers unless they are given.");
   manager.def_property_readonly(
       "outputs", [](PyManager& self) { return self.manager().outputs(); },
       "Names of the outputs, by ``node/port``.");

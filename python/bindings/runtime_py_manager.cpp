@@ -45,9 +45,12 @@ PyManager::PyManager(py::handle yaml, const py::dict& settings, py::object torch
     const py::gil_scoped_release release;
     manager_ = std::make_unique<InferenceManager>(file, options_);
   }
-  for (const std::string& name : manager_->inputs()) {
-    inputs_.push_back(manager_->input_port(name));
-    input_index_.emplace(name, inputs_.size() - 1);
+  for (const auto* names : {&manager_->inputs(), &manager_->noise_inputs()}) {
+    for (const std::string& name : *names) {
+      inputs_.push_back(manager_->input_port(name));
+      input_names_.push_back(name);
+      input_index_.emplace(name, inputs_.size() - 1);
+    }
   }
   for (const std::string& name : manager_->outputs()) {
     outputs_.emplace_back(py::str(name), manager_->output_port(name));
@@ -73,7 +76,7 @@ py::dict PyManager::run(const py::object& given) {
     const std::string_view name = text_of(key);
     const std::size_t index = input_index(name);
     if (bound_inputs_[index]) {
-      throw Error(Code::kBoundPort, "input " + manager_->inputs()[index] +
+      throw Error(Code::kBoundPort, "input " + input_names_[index] +
                                         " is bound to your array: write to that array instead");
     }
     set_input(index, value);
@@ -114,7 +117,7 @@ void PyManager::bind_input(py::handle name, py::object array) {
     manager_->unbind_input(port);
   } else {
     const TensorView& view = manager_->input(port);
-    void* data = borrow_array(array, device_, view, manager_->inputs()[index], false);
+    void* data = borrow_array(array, device_, view, input_names_[index], false);
     manager_->bind_input(port, TensorView{data, view.dtype, view.shape});
   }
   bound_inputs_[index] = array.is_none() ? py::object() : std::move(array);
@@ -240,7 +243,7 @@ void PyManager::run_nodes() {
 void PyManager::set_input(std::size_t index, py::handle value) {
   const InputPort port = inputs_[index];
   const TensorView& buffer = manager_->input(port);
-  const std::string& name = manager_->inputs()[index];
+  const std::string& name = input_names_[index];
   if (!device_) {
     read_array(value, buffer, name);
     manager_->touch(port).value();

@@ -75,7 +75,8 @@ class PyManager {
   RuntimeOptions options_;
   std::unique_ptr<InferenceManager> manager_;
   std::optional<dlpack::Device> device_;  // the device of the values; none: the host
-  std::vector<InputPort> inputs_;
+  std::vector<InputPort> inputs_;         // noise ports are last
+  std::vector<std::string> input_names_;
   std::vector<std::pair<py::str, OutputPort>> outputs_;
   std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> input_index_;
   std::vector<py::object> bound_inputs_;  // keeps the caller's arrays alive

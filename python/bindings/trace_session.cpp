@@ -46,7 +46,7 @@ NodeSchedule to_schedule(const ScheduleTuple& entry) {
 
 void start_session(std::string name, std::string save_path, bool verbose, bool dry_run,
                    std::vector<std::string> non_traced, int max_cached_io,
-                   const std::vector<ScheduleTuple>& schedule) {
+                   const std::vector<ScheduleTuple>& schedule, const std::string& noise) {
   StartOptions options{.name = std::move(name),
                        .save_path = std::move(save_path),
                        .verbose = verbose,
@@ -54,6 +54,10 @@ void start_session(std::string name, std::string save_path, bool verbose, bool d
                        .non_traced = std::move(non_traced),
                        .max_cached_io = max_cached_io};
   for (const ScheduleTuple& entry : schedule) options.schedule.push_back(to_schedule(entry));
+  options.noise = noise == "port"     ? Noise::kPort
+                  : noise == "zero"   ? Noise::kZero
+                  : noise == "frozen" ? Noise::kFrozen
+                                      : Noise::kModel;
   unlocked([&] { session::start(options, &python_front_end()); });
 }
 
@@ -170,7 +174,7 @@ void bind_session(py::module_& module) {
   add_functions(module, functions);
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
              py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"),
-             py::arg("schedule"));
+             py::arg("schedule"), py::arg("noise"));
   module.def("prepare", &compile::prepare);
   module.def("warm_up", unlocked_call(&session::warm_up));
   module.def("stop", unlocked_call(&stop));

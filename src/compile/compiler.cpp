@@ -228,6 +228,8 @@ class Compiler {
                            : compile_own(node, recorded_, staged_.path(), dry_run_, findings));
       for (const trace::Recording::Port& input : nodes_.back().states.exported().recording.inputs) {
         if (std::ranges::count(nodes_.back().input_names, input.name) > 0) continue;
+        const session::NodePort* const port = session::find_port(node.inputs, input.name);
+        if (port != nullptr && port->is_drawn) continue;  // the program did not use the numbers
         warn(Code::kUnusedInput, node.name,
              "input '" + input.name + "' of node '" + node.name +
                  "' does not reach any output and is left out");

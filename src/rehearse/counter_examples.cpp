@@ -196,10 +196,15 @@ std::string Contest::try_inputs(Trial trial, std::string_view kind_name, at::Gen
   return {};
 }
 
-// Only functions without state can be called, because the program keeps its own state.
+// Only functions without state and random draws can be called, because the program keeps its own
+// state and draws its own numbers.
 Tensors Contest::call_function(const Trial& trial) const {
   Tensors outputs(trial.model.size());
-  if (!reruns_ || !slots_.empty() || front_end_ == nullptr) return outputs;
+  const auto drawn = [](const session::NodePort& input) { return input.is_drawn; };
+  if (!reruns_ || !slots_.empty() || front_end_ == nullptr ||
+      std::ranges::any_of(node_.node().inputs, drawn)) {
+    return outputs;
+  }
   std::map<std::string, at::Tensor> given;
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     given.emplace(recording_.inputs[i].name, trial.inputs[i].clone());

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "bundle/golden_traces.h"
+#include "bundle/noise_port.h"
 #include "bundle/verified_files.h"
 #include "bundle/wiring.h"
 #include "interop/convert.h"
@@ -109,6 +110,12 @@ bool is_fed_by_schedule(const Bundle& bundle, const Model& model, const Port& in
   return entry != nullptr && (entry->index == input.name || entry->ages.contains(input.name));
 }
 
+// Returns whether the node draws noise more than once in a tick. A golden tick has one value.
+bool draws_repeatedly(const Bundle& bundle, const Model& model) {
+  const NodeSchedule* entry = find_in(bundle.pipeline.schedule, model.name, &NodeSchedule::node);
+  return entry != nullptr && entry->repeat > 1 && std::ranges::any_of(model.inputs, is_noise);
+}
+
 void write_ticks(const std::vector<ExportedNode>& nodes, const Bundle& bundle, std::size_t ticks,
                  const Tolerance& tolerance, const TracedTicks& traced,
                  const std::filesystem::path& file) {
@@ -124,6 +131,9 @@ void write_ticks(const std::vector<ExportedNode>& nodes, const Bundle& bundle, s
   for (const ExportedNode& node : nodes) {
     const Model& model = node.model;
     if (node.random) notes.not_compared[model.name] = "it draws random numbers";
+    if (draws_repeatedly(bundle, model)) {
+      notes.not_compared[model.name] = "it draws noise several times in a tick";
+    }
     for (std::size_t i = 0; i < model.outputs.size(); ++i) {
       const Tolerance own = tolerance_for(node.output_precisions, i, tolerance);
       if (own != tolerance) notes.outputs[model.name + "/" + model.outputs[i].name] = own;

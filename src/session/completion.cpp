@@ -4,6 +4,7 @@
 
 #include "base/find.h"
 #include "session/backend.h"
+#include "session/draws.h"
 #include "session/pass_builder.h"
 #include "session/passes.h"
 #include "session/placed_error.h"
@@ -127,7 +128,7 @@ void compare_inputs(const SessionData& data, const SessionNode& node, NodeRun& r
   const std::size_t passes = node.passes.size();
   if (!follows_itself || passes != static_cast<std::size_t>(node.completed) + 1) return;
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
-    if (run.inputs[i].source) continue;
+    if (run.inputs[i].source || node.inputs[i].is_drawn) continue;
     run.inputs[i].is_unchanged =
         trace::same_value(node.passes[passes - 2].inputs[i], node.passes[passes - 1].inputs[i]);
   }
@@ -173,6 +174,7 @@ NamedTensors find_independent_outputs(const SessionData& data, const SessionNode
 void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& tensors,
                    const OutputOptions& options, trace::FrameRef frame) {
   const bool first = !node.complete();
+  supply_missing_noise(data, node);
   for (const TensorSemantics& entry : options.static_outputs) {
     if (data.tape.owner_of(entry.ref) == kNoId) continue;
     refuse(Code::kStaticIsTraced, "static output '" + entry.name + "' of node '" + node.name +

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "session/between_nodes.h"
+#include "session/draws.h"
 #include "session/front_end_interface.h"
 #include "session/index_views.h"
 #include "session/passes.h"
@@ -280,6 +281,10 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   const Activity& activity = session_.activity();
+  if (activity.records.load(std::memory_order_relaxed) && own_traits.is_random(*stack) &&
+      draw_as_noise(session_, op, stack)) {
+    return;
+  }
   if (activity.has_index_views.load(std::memory_order_relaxed)) {
     std::vector<const c10::StorageImpl*> touched;
     const auto arguments = SeenCall{own_traits, op, *stack}.arguments();

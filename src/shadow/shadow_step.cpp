@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bundle/noise_port.h"
 #include "interop/convert.h"
 #include "shadow/shadow_run.h"
 #include "shadow/shadow_text.h"
@@ -75,7 +76,11 @@ bool ShadowRun::fill_state(ShadowNode& node) {
         break;
       case ShadowNode::Given::kNothing: {
         const std::optional<Wiring::Source>& source = executor_.wiring().source_of(node.at(i));
-        if (!source) node.report.not_compared = missing_text(node, i);
+        if (!source) {
+          node.report.not_compared = is_noise(node.model().inputs[i])
+                                         ? "its program draws noise, which is not observed"
+                                         : missing_text(node, i);
+        }
         const Tensor* const value = executor_.carried(node.at(i));
         known &= value != nullptr && !nodes_[source->output.node].lost;
         if (value != nullptr) node.set_input(i, *value);

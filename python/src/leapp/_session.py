@@ -9,12 +9,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
-from typing import Any
+from typing import Any, Literal
 
 from . import _console, _inventory, _schedule, _signals, _state, _untraced
 from ._annotate import Annotate
-from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError, expect
-from .patching import FunctionPatch
+from .errors import (
+    LeappError,
+    LeappTypeError,
+    LeappValidationError,
+    LeappValueError,
+    expect,
+    expect_one_of,
+)
+from .patching import FunctionPatch, checked_patches
 from .semantics import GraphConfigs
 
 #: Name and directory of the most recently started graph.
@@ -33,6 +40,7 @@ def start(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
+    noise: Literal["model", "port", "zero", "frozen"] = "model",
 ) -> None:
     """Start tracing a graph. Drops an active session, with a warning.
 
@@ -53,15 +61,20 @@ def start(
             ``{"planner": {"every": 5}}``; ``phase``, ``repeat``, ``index``, ``when``, ``on_change``
             and ``age`` are further keys. Nodes that are not listed are inferred from the passes.
             The passes must fit; see docs/howto/schedules.md.
+        noise: The form of random draws inside nodes: ``"model"`` leaves them in the model, which is
+            then not validated; ``"port"`` makes each draw an input that the runtime fills;
+            ``"zero"`` replaces normal numbers by 0 and uniform ones by 0.5, also while tracing;
+            ``"frozen"`` exports the traced numbers as constants.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
-    patches = _checked_patches(patching)
+    patches = checked_patches(patching)
     excluded = [non_traced] if isinstance(non_traced, str) else list(non_traced or ())
     for node in excluded:
         expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
+    expect_one_of(("model", "port", "zero", "frozen"), noise, "noise")
     entries = _schedule.checked(schedule)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
@@ -72,7 +85,7 @@ def start(
             _patches.restore()
             _verbose = verbose
             _console.show(verbose)
-            _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io, entries)
+            _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io, entries, noise)
             _state.calls = _tracing
             _graph = (graph, os.path.abspath(os.path.join(folder, graph)))
             _numpy.reset()
@@ -135,6 +148,7 @@ def trace(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
+    noise: Literal["model", "port", "zero", "frozen"] = "model",
 ) -> Iterator[None]:
     """Trace a graph while the block runs.
 
@@ -150,7 +164,7 @@ def trace(
     """
     start(
         name, save_path, verbose, dry_run, non_traced, max_cached_io, global_patching, patching,
-        schedule=schedule,
+        schedule=schedule, noise=noise,
     )  # fmt: skip
     try:
         yield
@@ -377,22 +391,3 @@ def _check(call: str, expected: tuple[str, str], **options: Any) -> None:
             raise LeappValueError.at_caller(
                 "LP003", f"leapp.{call}({option}=..) must not be negative, got {value}."
             )
-
-
-def _checked_patches(patching: Any) -> list[FunctionPatch]:
-    """Return the patches as a list; raise if one is not a patch or a target repeats."""
-    if patching is None:
-        return []
-    patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
-    targets: set[tuple[int, str]] = set()
-    for patch in patches:
-        expect(FunctionPatch, patch, "leapp.start(patching=..) takes FunctionPatch objects")
-        target = (id(patch.module), patch.function_name)
-        if target in targets:
-            raise LeappValueError.at_caller(
-                "LP003",
-                f"leapp.start(patching=..) replaces {patch.function_name}() of "
-                f"{getattr(patch.module, '__name__', patch.module)} twice; name it once.",
-            )
-        targets.add(target)
-    return patches

@@ -152,6 +152,7 @@ class InferenceManager(_runtime.Manager):
         staleness: Maximum age of an input at the start of a tick, in seconds, by ``node/port``.
             deadline: Maximum duration of a tick in seconds. Longer ones are counted.
         on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
+        noise_seed: Seed of the noise ports, from 0 to 2**64 - 1: equal seeds give equal bytes.
         measure: Keep latency histograms, see ``statistics()``.
         allow_outside_files: Allow model files outside the bundle's directory.
         trust: Permissions of the models. By default they may only compute: a TorchScript or
@@ -182,6 +183,7 @@ class InferenceManager(_runtime.Manager):
         staleness: Mapping[str, float] | None = None,
         deadline: float | None = None,
         on_deadline_miss: Callable[[int, float, float], None] | None = None,
+        noise_seed: int = 0,
         measure: bool = False,
         allow_outside_files: bool = False,
         trust: Literal["code"] | None = None,
@@ -206,6 +208,7 @@ class InferenceManager(_runtime.Manager):
             "staleness": {} if staleness is None else staleness,
             "deadline": deadline,
             "on_deadline_miss": on_deadline_miss,
+            "noise_seed": noise_seed,
             "measure": measure,
             "allow_outside_files": allow_outside_files,
             "trust": trust,

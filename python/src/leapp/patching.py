@@ -34,3 +34,22 @@ class FunctionPatch:
             raise LeappValueError.at_caller(
                 "LP003", f"FunctionPatch: {name} has no function '{self.function_name}'."
             )
+
+
+def checked_patches(patching: Any) -> list[FunctionPatch]:
+    """Return the patches as a list; raise if one is not a patch or a target repeats."""
+    if patching is None:
+        return []
+    patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
+    targets: set[tuple[int, str]] = set()
+    for patch in patches:
+        expect(FunctionPatch, patch, "leapp.start(patching=..) takes FunctionPatch objects")
+        target = (id(patch.module), patch.function_name)
+        if target in targets:
+            raise LeappValueError.at_caller(
+                "LP003",
+                f"leapp.start(patching=..) replaces {patch.function_name}() of "
+                f"{getattr(patch.module, '__name__', patch.module)} twice; name it once.",
+            )
+        targets.add(target)
+    return patches

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "bundle/contract_rules.h"
+#include "bundle/noise_port.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
 
@@ -103,6 +104,9 @@ class ModelChecker {
       }
       check_element_names(port, {"models", model.name, side, i, "element_names"});
       const bool is_input = &ports == &model.inputs;
+      if (const auto fault = is_input ? find_noise_fault(port) : ""; !fault.empty()) {
+        fail(rule(44), "noise", fault);
+      }
       if (const auto fault =
               find_contract_fault(port, is_input ? PortSide::kInput : PortSide::kOutput)) {
         report_meaning(fault->code, {"models", model.name, side, i, fault->key}, fault->what);

@@ -15,7 +15,7 @@ void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPol
                   const RuleReporter& reporter);
 
 /// Checks the wires between models that have passed check_models(), the schedule and the merged
-/// nodes: B9, B15 to B19, B35 to B39, B43.
+/// nodes: B9, B15 to B19, B35 to B39, B43, B44.
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter);
 

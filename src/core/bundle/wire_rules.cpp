@@ -2,8 +2,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/find.h"
 #include "base/utf8.h"
 #include "bundle/merged_nodes.h"
+#include "bundle/noise_port.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
 #include "bundle/timing.h"
@@ -11,6 +13,9 @@
 
 namespace leapp {
 namespace {
+
+/// The name of the source that `pipeline.inputs` gives an input.
+constexpr const char* kCaller = "the pipeline's inputs";
 
 /// The name "node/port" of a port that is stored elsewhere.
 struct PortKey {
@@ -55,6 +60,7 @@ class PipelineChecker {
     follow_graph_outputs();
     follow_schedule();
     check_every_port_is_used();
+    check_noise();
     check_memory();
   }
 
@@ -121,7 +127,7 @@ class PipelineChecker {
       for (std::size_t i = 0; i < node.ports.size(); ++i) {
         const FieldPath path = {"pipeline", "inputs", node.node, i};
         const PortRef ref{node.node, node.ports[i]};
-        feed(find(inputs_, ref, "input", path), ref, "the pipeline's inputs", path);
+        feed(find(inputs_, ref, "input", path), ref, kCaller, path);
       }
     }
   }
@@ -182,6 +188,26 @@ class PipelineChecker {
                              " has unroutable outputs: " + quote_for_message(name) +
                              " is not used: no wire and no pipeline output names it");
         }
+      }
+    }
+  }
+
+  /// Checks that only the runtime or the caller feeds noise ports, and that no schedule compares
+  /// them: B44.
+  void check_noise() {
+    for (const PortIndex port : noise_ports(bundle_)) {
+      const PortRef ref = input_ref(bundle_, port);
+      const auto fail = [&](const std::string& fault) {
+        reporter_.fail(rule(44), {"models", ref.node, "inputs", port.port, "noise"},
+                       "the noise port " + quote_for_message(to_string(ref)) + fault);
+      };
+      if (const std::string& source = inputs_[key_of(ref)].source; source != kCaller) {
+        fail(" must be listed in pipeline.inputs, but its source is " + source);
+      }
+      const NodeSchedule* const schedule =
+          find_in(bundle_.pipeline.schedule, ref.node, &NodeSchedule::node);
+      if (schedule != nullptr && find_in(schedule->on_change, ref.port) != nullptr) {
+        fail(" must not be in on_change, because it changes in every run");
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/utf8.h"
+#include "bundle/noise_port.h"
 #include "controller/port_layout.h"
 #include "controller/unit.h"
 #include "leapp/error.h"
@@ -256,7 +257,8 @@ RobotBinding bind(const Bundle& bundle, const Robot& robot) {
   for (const NodePorts& node : bundle.pipeline.inputs) {
     for (const std::string& port : node.ports) {
       const PortRef ref{node.node, port};
-      binding.inputs.push_back(sensors.bind(to_string(ref), *bundle.find_input(ref)));
+      const Port& input = *bundle.find_input(ref);
+      if (!is_noise(input)) binding.inputs.push_back(sensors.bind(to_string(ref), input));
     }
   }
   SideBinder actuators(robot.actuators, false, binding);

@@ -27,18 +27,17 @@ std::unique_ptr<leapp_manager> load(const char* yaml, const leapp::RuntimeOption
   auto made = std::make_unique<leapp_manager>(leapp::InferenceManager(yaml, options));
   const leapp::InferenceManager& manager = made->manager;
   const leapp::Bundle& bundle = manager.bundle();
-  for (const std::string& name : manager.inputs()) {
-    made->inputs.push_back(manager.input_port(name));
-    made->described_inputs.push_back(bundle.find_input(*leapp::parse_port_ref(name)));
+  for (const auto* names : {&manager.inputs(), &manager.noise_inputs()}) {
+    for (const std::string& name : *names) {
+      made->inputs.push_back(manager.input_port(name));
+      made->described_inputs.push_back(bundle.find_input(*leapp::parse_port_ref(name)));
+    }
   }
   for (const std::string& name : manager.outputs()) {
     made->outputs.push_back(manager.output_port(name));
     made->described_outputs.push_back(bundle.find_output(*leapp::parse_port_ref(name)));
   }
-  for (const std::string& name : manager.feedback_inputs()) {
-    const leapp::Port& port = *bundle.find_input(*leapp::parse_port_ref(name));
-    made->state_bytes += checked_byte_size(port.dtype, port.shape);
-  }
+  for (const auto& [name, value] : manager.state()) made->state_bytes += value.byte_size();
   return made;
 }
 
@@ -191,6 +190,11 @@ leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, con
 leapp_status leapp_reset(leapp_manager* manager) {
   if (manager == nullptr) return is_null("manager");
   return guarded([&] { manager->manager.reset(); });
+}
+
+leapp_status leapp_set_noise_seed(leapp_manager* manager, uint64_t seed) {
+  if (manager == nullptr) return is_null("manager");
+  return status_of(manager->manager.set_noise_seed(seed));
 }
 
 size_t leapp_state_bytes(const leapp_manager* manager) {

@@ -121,6 +121,7 @@ RuntimeOptions runtime_options(const leapp_options* given) {
       call(context, miss.tick, Seconds(miss.took).count(), Seconds(miss.deadline).count());
     };
   }
+  result.noise_seed = options.noise_seed;
   result.bundle.max_tensor_bytes = options.max_tensor_bytes;
   result.bundle.allow_outside_files = options.allow_outside_files != 0;
   result.bundle.trust = options.trust_code != 0 ? Trust::kCode : Trust::kData;

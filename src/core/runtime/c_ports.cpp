@@ -76,7 +76,15 @@ size_t leapp_input_count(const leapp_manager* manager) {
     is_null("manager");
     return 0;
   }
-  return manager->inputs.size();
+  return manager->manager.inputs().size();
+}
+
+size_t leapp_noise_input_count(const leapp_manager* manager) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return 0;
+  }
+  return manager->manager.noise_inputs().size();
 }
 
 size_t leapp_output_count(const leapp_manager* manager) {
@@ -92,7 +100,9 @@ const char* leapp_input_name(const leapp_manager* manager, size_t input) {
     is_null("manager");
     return nullptr;
   }
-  return name_at(manager->manager.inputs(), input, "input");
+  const std::vector<std::string>& names = manager->manager.inputs();
+  if (input < names.size()) return names[input].c_str();
+  return name_at(manager->manager.noise_inputs(), input - names.size(), "input");
 }
 
 const char* leapp_output_name(const leapp_manager* manager, size_t output) {

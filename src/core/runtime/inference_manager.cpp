@@ -32,11 +32,17 @@ class InferenceManager::Impl {
         session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run),
         names_(loaded_.bundle, loaded_.plan),
         inner_values_(loaded_, options_, session_, names_) {
+    const std::vector<std::string>& all = plan().external_inputs;
+    const auto noise = all.end() - static_cast<std::ptrdiff_t>(plan().noise.size());
+    inputs_.assign(all.begin(), noise);
+    noise_inputs_.assign(noise, all.end());
     reset();
   }
 
   const Bundle& bundle() const noexcept { return loaded_.bundle; }
   const Plan& plan() const noexcept { return loaded_.plan; }
+  const std::vector<std::string>& inputs() const noexcept { return inputs_; }
+  const std::vector<std::string>& noise_inputs() const noexcept { return noise_inputs_; }
   const PortNames& names() const noexcept { return names_; }
   Session& session() noexcept { return session_; }
   const Session& session() const noexcept { return session_; }
@@ -79,7 +85,7 @@ class InferenceManager::Impl {
   TensorMap get_mock_input(std::uint32_t seed) const {
     std::mt19937 random(seed);
     TensorMap inputs;
-    for (const std::string& name : plan().external_inputs) {
+    for (const std::string& name : inputs_) {
       inputs.emplace(name, mock_value(*bundle().find_input(*parse_port_ref(name)), random));
     }
     return inputs;
@@ -126,7 +132,7 @@ class InferenceManager::Impl {
   }
 
   TensorMap state() const {
-    TensorMap state = session_.schedule_state();
+    TensorMap state = session_.position();
     for (const std::string& name : plan().feedback_inputs) {
       state.emplace(name, session_.read(session_.now(plan().inputs.at(name))));
     }
@@ -148,7 +154,7 @@ class InferenceManager::Impl {
       require(present.contains(name), Code::kUnknownPort,
               "'" + name + "' is not a feedback input; these are: " + join(names));
     }
-    session_.set_schedule_state(state);
+    session_.set_position(state);
     for (const std::string& name : plan().feedback_inputs) {
       const TensorView& view = session_.now(plan().inputs.at(name));
       session_.store(view, state.at(name).data()).value();
@@ -160,9 +166,9 @@ class InferenceManager::Impl {
     require(loaded_.cannot_run.empty(), Code::kNoModel, loaded_.cannot_run);
     const Session::Values former = session_.values();
     const TensorMap mock = get_mock_input(0);
-    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (session_.input_is_bound(i)) continue;
-      session_.store(session_.input(i), mock.at(plan().external_inputs[i]).data()).value();
+      session_.store(session_.input(i), mock.at(inputs_[i]).data()).value();
     }
     Result<void> result;
     for (int i = 0; i < ticks && result; ++i) {
@@ -194,6 +200,8 @@ class InferenceManager::Impl {
   Session session_;
   PortNames names_;
   mutable InnerValues inner_values_;
+  std::vector<std::string> inputs_;
+  std::vector<std::string> noise_inputs_;
 };
 
 InferenceManager::InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options)
@@ -212,7 +220,10 @@ const Bundle& InferenceManager::bundle() const noexcept {
   return impl_ ? impl_->bundle() : none;
 }
 const std::vector<std::string>& InferenceManager::inputs() const noexcept {
-  return impl_ ? impl_->plan().external_inputs : kNoNames;
+  return impl_ ? impl_->inputs() : kNoNames;
+}
+const std::vector<std::string>& InferenceManager::noise_inputs() const noexcept {
+  return impl_ ? impl_->noise_inputs() : kNoNames;
 }
 const std::vector<std::string>& InferenceManager::outputs() const noexcept {
   return impl_ ? impl_->plan().external_outputs : kNoNames;
@@ -349,6 +360,14 @@ std::optional<std::uint64_t> InferenceManager::output_age(OutputPort port) const
 Result<void> InferenceManager::reset_state() noexcept {
   if (!impl_) return moved_from();
   return impl_->held([this](Session&) { return impl_->reset_state(); });
+}
+
+Result<void> InferenceManager::set_noise_seed(std::uint64_t seed) noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([&](Session& session) {
+    session.set_noise_seed(seed);
+    return Result<void>();
+  });
 }
 
 bool InferenceManager::is_state_finite() const noexcept {

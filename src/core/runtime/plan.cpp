@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/port_suffix.h"
+#include "bundle/noise_port.h"
 #include "bundle/wiring.h"
 
 namespace leapp {
@@ -43,6 +44,7 @@ class Planner {
     if (wiring_.has_schedule()) {
       for (std::size_t i = 0; i < groups.size(); ++i) plan_timing(i, groups[i][0]);
     }
+    list_noise();
     return std::move(plan_);
   }
 
@@ -50,6 +52,7 @@ class Planner {
   void list_external_ports() {
     for (const NodePorts& node : bundle_.pipeline.inputs) {
       for (const std::string& port : node.ports) {
+        if (is_noise(*bundle_.find_input({node.node, port}))) continue;
         plan_.external_inputs.push_back(node.node + "/" + port);
       }
     }
@@ -61,6 +64,18 @@ class Planner {
     for (const Wiring::Connection& wire : wiring_.connections()) {
       if (!wire.last_tick) continue;
       plan_.feedback_inputs.push_back(to_string(input_ref(bundle_, wire.target)));
+    }
+  }
+
+  void list_noise() {
+    for (const PortIndex port : noise_ports(bundle_)) {
+      const std::string name = to_string(input_ref(bundle_, port));
+      plan_.noise.push_back(
+          {.input = plan_.external_inputs.size(),
+           .value = plan_.inputs.at(name).value,
+           .step = step_of_[port.node],
+           .distribution = distribution_of(bundle_.models[port.node].inputs[port.port])});
+      plan_.external_inputs.push_back(name);
     }
   }
 

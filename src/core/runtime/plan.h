@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bundle/noise.h"
 #include "bundle/timing.h"
 #include "leapp/bundle.h"
 #include "leapp/visibility.h"
@@ -84,6 +85,14 @@ struct HeldOutput {
   std::vector<std::string> readers;
 };
 
+/// A noise port: an external input that the runtime fills unless the caller does.
+struct PlannedNoise {
+  std::size_t input = 0;  ///< among Plan::external_inputs
+  std::size_t value = 0;
+  std::size_t step = 0;
+  NoiseDistribution distribution = NoiseDistribution::kUniform;
+};
+
 struct Plan {
   using PortTable = std::unordered_map<std::string, Access>;
 
@@ -96,7 +105,9 @@ struct Plan {
   PortTable inputs;   ///< every node input that has a buffer, by "node/port"
   PortTable outputs;  ///< every node output that has one
 
-  std::vector<std::string> external_inputs;  ///< as the YAML lists them
+  /// Inputs that a caller supplies, as the YAML lists them, and then the noise ports.
+  std::vector<std::string> external_inputs;
+  std::vector<PlannedNoise> noise;  ///< in the order of noise_ports()
   std::vector<std::string> external_outputs;
   std::vector<std::string> feedback_inputs;
 };

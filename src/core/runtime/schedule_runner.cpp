@@ -20,8 +20,9 @@ std::int64_t number_of(const Tensor& tensor) noexcept {
 
 }  // namespace
 
-ScheduleRunner::ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory)
-    : plan_(plan), buffers_(buffers), memory_(memory) {
+ScheduleRunner::ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory,
+                               NoiseFiller* noise)
+    : plan_(plan), buffers_(buffers), memory_(memory), noise_(noise) {
   std::size_t largest = 1;
   for (const StepTiming& timing : plan.timings) {
     Step& step = steps_.emplace_back();
@@ -90,17 +91,18 @@ Result<void> ScheduleRunner::run(std::size_t index, Binding& binding) noexcept {
         last_run == kNeverRan ? kNeverRan : static_cast<std::int64_t>(tick_) - last_run;
     if (Result<void> written = write_count(age.value, ticks); !written) return written;
   }
-  for (const FeedbackCopy& fill : timing.fill) {
-    if (Result<void> filled = copy(fill.to, fill.from); !filled) return filled;
-  }
-  for (std::int64_t run = 0; run < timing.timing.repeat; ++run) {
-    if (run > 0) {
-      for (const FeedbackCopy& carry : timing.carry) {
-        if (Result<void> carried = copy(carry.to, carry.from); !carried) return carried;
-      }
+  const auto repeat = static_cast<std::uint64_t>(timing.timing.repeat);
+  for (std::uint64_t run = 0; run < repeat; ++run) {
+    if (noise_ != nullptr) {
+      if (Result<void> drawn = noise_->fill(index, tick_ * repeat + run); !drawn) return drawn;
+    }
+    for (const FeedbackCopy& carry : run == 0 ? timing.fill : timing.carry) {
+      if (Result<void> carried = copy(carry.to, carry.from); !carried) return carried;
     }
     if (timing.index) {
-      if (Result<void> written = write_count(*timing.index, run); !written) return written;
+      if (Result<void> written = write_count(*timing.index, static_cast<std::int64_t>(run));
+          !written)
+        return written;
     }
     if (Result<void> ran = binding.run(); !ran) return ran;
   }

@@ -16,14 +16,17 @@
 #include "leapp/result.h"
 #include "leapp/tensor.h"
 #include "runtime/buffers.h"
+#include "runtime/noise_filler.h"
 #include "runtime/plan.h"
 
 namespace leapp {
 
 class ScheduleRunner {
  public:
-  /// Creates a runner. `memory` is the device that holds the values; null: the host.
-  ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory);
+  /// Creates a runner. `memory` is the device that holds the values; null: the host. `noise` fills
+  /// the noise ports before each run and must outlive the runner; null: there are none.
+  ScheduleRunner(const Plan& plan, const Buffers& buffers, DeviceMemory* memory,
+                 NoiseFiller* noise);
 
   /// Starts a tick: no step has run in it yet.
   void begin_tick() noexcept;
@@ -80,6 +83,7 @@ class ScheduleRunner {
   const Plan& plan_;
   const Buffers& buffers_;
   DeviceMemory* memory_;
+  NoiseFiller* noise_;
   std::vector<std::byte> scratch_;  // memory for the bytes of a device
   std::uint64_t tick_ = 0;          // the next tick; during a tick, that one
   std::vector<Step> steps_;

@@ -73,9 +73,13 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
       options_(options),
       cannot_run_(std::move(cannot_run)),
       memory_(common_memory(engines)),
-      buffers_(plan.values, memory_) {
+      buffers_(plan.values, memory_),
+      noise_(plan, buffers_, memory_.get(), options.noise_seed) {
+  const std::size_t required = plan.external_inputs.size() - plan.noise.size();
   for (const std::string& name : plan.external_inputs) {
-    takes_ += (takes_.empty() ? "; the pipeline takes: " : ", ") + name;
+    if (inputs_.size() < required) {
+      takes_ += (takes_.empty() ? "; the pipeline takes: " : ", ") + name;
+    }
     const Access& access = plan.inputs.at(name);
     inputs_.push_back({.value = access.value, .bytes = buffers_.byte_size(access.value)});
   }
@@ -123,7 +127,7 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
   }
   make_bindings(engines);
   if (!plan.timings.empty()) {
-    schedule_runner_ = std::make_unique<ScheduleRunner>(plan, buffers_, memory_.get());
+    schedule_runner_ = std::make_unique<ScheduleRunner>(plan, buffers_, memory_.get(), &noise_);
   }
 }
 

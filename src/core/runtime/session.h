@@ -19,6 +19,7 @@
 #include "leapp/tensor.h"
 #include "runtime/buffers.h"
 #include "runtime/histogram.h"
+#include "runtime/noise_filler.h"
 #include "runtime/plan.h"
 #include "runtime/schedule_runner.h"
 #include "runtime/timeline.h"
@@ -79,12 +80,12 @@ class Session {
   /// Starts again with tick 0 and the initial values of the plan's held outputs, in its order. The
   /// caller stores those of the feedback inputs.
   Result<void> restart(const std::vector<Tensor>& held) noexcept;
-  /// Returns the position in the schedule and the held outputs, under names that ports cannot have.
-  /// Empty without a schedule.
-  TensorMap schedule_state() const;
-  /// Restores such a state. Names, types and shapes must be those of schedule_state(). Throws Error
-  /// for an impossible position.
-  void set_schedule_state(const TensorMap& state);
+  /// Returns the position in the schedule and the held outputs, under names that ports cannot have;
+  /// without a schedule, the tick, if there are noise ports.
+  TensorMap position() const;
+  /// Restores such a state. Names, types and shapes must be those of position(). Throws Error for
+  /// an impossible position.
+  void set_position(const TensorMap& state);
 
   /// Returns "cpu", or the device that holds the values.
   std::string device() const { return memory_ ? memory_->device() : "cpu"; }
@@ -117,8 +118,10 @@ class Session {
   Result<void> touch(std::size_t input) noexcept;
   /// Keeps the value of an input across clear_inputs(), until it is set or touched again.
   void hold(std::size_t input) noexcept { inputs_[input].held = true; }
-  /// Clears the inputs, except those that are held or bound.
+  /// Clears the inputs, except those that are held or bound. Cleared noise ports are drawn again.
   void clear_inputs() noexcept;
+  /// Sets the seed of the noise ports, from the next tick on.
+  void set_noise_seed(std::uint64_t seed) noexcept { noise_.set_seed(seed); }
   /// Sets all unbound inputs to zero, and requires that they are set again. Throws Error.
   void zero_inputs();
   const TensorView& output(std::size_t output) const noexcept;
@@ -185,6 +188,7 @@ class Session {
                             const std::string& name) const noexcept;
   Result<void> check_held_finite(const ScheduleRunner& schedule) const noexcept;
   Result<void> compute() noexcept;
+  Result<void> draw_noise() noexcept;
   Result<void> run_scheduled(ScheduleRunner& schedule) noexcept;
   Result<bool> run_step(std::size_t step) noexcept;
   Result<void> run_measured() noexcept;
@@ -200,7 +204,7 @@ class Session {
   Buffers buffers_;
   std::size_t parity_ = 0;  // the buffer with the results of the last tick
   std::uint64_t ticks_ = 0;
-  std::uint64_t first_tick_ = 0;  // ticks_ at the last restart()
+  std::uint64_t position_ = 0;  // number of the next tick, from 0 at the last restart()
   bool inputs_changed_ = false;
   bool can_undo_ = false;  // no value was set since the last tick
 
@@ -209,6 +213,7 @@ class Session {
   // binding in both.
   std::array<std::vector<Binding*>, 2> schedule_;
 
+  NoiseFiller noise_;
   std::unique_ptr<ScheduleRunner> schedule_runner_;  // null: every step runs in every tick
 
   std::array<std::unique_ptr<Recording>, 2> recordings_;  // of the schedules, where there are

@@ -5,6 +5,11 @@
 #include "runtime/session.h"
 
 namespace leapp {
+namespace {
+
+constexpr const char* kTick = "/tick";  // as in ScheduleRunner::position()
+
+}  // namespace
 
 const TensorView& Session::before(const Access& access) const noexcept {
   if (schedule_runner_) {
@@ -20,11 +25,11 @@ const TensorView& Session::before(const Access& access) const noexcept {
 std::int64_t Session::age(std::size_t output) const noexcept {
   if (output >= outputs_.size()) return kNeverRan;
   if (schedule_runner_) return schedule_runner_->age(outputs_[output].step);
-  return ticks_ > first_tick_ ? 0 : kNeverRan;
+  return position_ > 0 ? 0 : kNeverRan;
 }
 
 Result<void> Session::restart(const std::vector<Tensor>& held) noexcept {
-  first_tick_ = ticks_;
+  position_ = 0;
   can_undo_ = false;
   if (schedule_runner_) schedule_runner_->reset();
   for (std::size_t i = 0; i < held.size(); ++i) {
@@ -34,33 +39,47 @@ Result<void> Session::restart(const std::vector<Tensor>& held) noexcept {
   return {};
 }
 
-TensorMap Session::schedule_state() const {
+TensorMap Session::position() const {
   TensorMap state;
-  if (!schedule_runner_) return state;
-  for (auto& [name, tensor] : schedule_runner_->position()) state.emplace(name, std::move(tensor));
+  if (schedule_runner_) {
+    for (auto& [name, tensor] : schedule_runner_->position())
+      state.emplace(name, std::move(tensor));
+  } else if (!plan_.noise.empty()) {
+    state.emplace(kTick, Tensor({1}, {static_cast<std::int64_t>(position_)}));
+  }
   for (const HeldOutput& held : plan_.held_outputs) {
     state.emplace("/held/" + plan_.values[held.value].name, read(buffers_.view(held.value, 0)));
   }
   return state;
 }
 
-void Session::set_schedule_state(const TensorMap& state) {
-  if (!schedule_runner_) return;
+void Session::set_position(const TensorMap& state) {
+  if (!schedule_runner_ && plan_.noise.empty()) return;
+  const std::int64_t tick = state.at(kTick).values<std::int64_t>()[0];
+  const auto require_run = [&](bool possible, const std::string& also) {
+    require(possible, Code::kWrongValue,
+            "no run can have this state: tick " + std::to_string(tick) + " comes next" + also);
+  };
+  require_run(tick >= 0, "");
+  if (!schedule_runner_) {
+    position_ = static_cast<std::uint64_t>(tick);
+    can_undo_ = false;
+    return;
+  }
   auto position = schedule_runner_->position();
-  const std::int64_t tick = state.at("/tick").values<std::int64_t>()[0];
   for (auto& [name, tensor] : position) {
     tensor = state.at(name);
     if (!name.starts_with("/last_run/")) continue;
     const std::int64_t last_run = tensor.values<std::int64_t>()[0];
-    require(tick >= 0 && last_run >= kNeverRan && last_run < tick, Code::kWrongValue,
-            "no run can have this state: tick " + std::to_string(tick) + " comes next, and " +
-                name + " is " + std::to_string(last_run));
+    require_run(last_run >= kNeverRan && last_run < tick,
+                ", and " + name + " is " + std::to_string(last_run));
   }
   for (const HeldOutput& held : plan_.held_outputs) {
     const Tensor& value = state.at("/held/" + plan_.values[held.value].name);
     store(buffers_.view(held.value, 0), value.data()).value();
   }
   schedule_runner_->set_position(position);
+  position_ = static_cast<std::uint64_t>(tick);
   can_undo_ = false;
 }
 

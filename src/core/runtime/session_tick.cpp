@@ -39,6 +39,7 @@ Result<void> Session::tick() noexcept {
 
 Result<void> Session::run_tick() noexcept {
   if (Result<void> checked = check_before(); !checked) return checked;
+  if (Result<void> drawn = draw_noise(); !drawn) return drawn;
   if (Result<void> computed = compute(); !computed) [[unlikely]] {
     if (schedule_runner_) {
       can_undo_ = false;  // the changes of the last good tick are no longer known
@@ -47,6 +48,18 @@ Result<void> Session::run_tick() noexcept {
     return computed;
   }
   return commit();
+}
+
+// Draws the numbers of this tick. With a schedule, the runner draws before each run of a node.
+Result<void> Session::draw_noise() noexcept {
+  for (std::size_t i = 0; i < plan_.noise.size(); ++i) {
+    noise_.set_supplied(i, inputs_[plan_.noise[i].input].supplied);
+  }
+  if (schedule_runner_ || plan_.noise.empty()) return {};
+  for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
+    if (Result<void> drawn = noise_.fill(step, position_); !drawn) return drawn;
+  }
+  return {};
 }
 
 Result<void> Session::compute() noexcept {
@@ -65,9 +78,11 @@ Result<void> Session::compute() noexcept {
 
 Result<void> Session::check_before() const noexcept {
   if (!cannot_run_.empty()) return Failure(Code::kNoModel, cannot_run_);
+  const std::size_t required = inputs_.size() - plan_.noise.size();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ExternalInput& input = inputs_[i];
     if (!input.supplied) [[unlikely]] {
+      if (i >= required) continue;  // a noise port
       return Failure(Code::kMissingInput,
                      {"input ", plan_.external_inputs[i], " is missing", takes_});
     }
@@ -245,6 +260,7 @@ Result<void> Session::commit() noexcept {
     if (Result<void> ended = schedule_runner_->end_tick(); !ended) return ended;
   }
   ++ticks_;
+  ++position_;
   inputs_changed_ = false;
   can_undo_ = true;
   parity_ = written;
@@ -255,6 +271,7 @@ Result<void> Session::commit() noexcept {
 Result<void> Session::undo_tick() noexcept {
   if (!can_undo_) return {};
   can_undo_ = false;
+  --position_;
   parity_ = 1 - parity_;
   return schedule_runner_ ? schedule_runner_->undo_tick() : Result<void>();
 }

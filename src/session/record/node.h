@@ -20,6 +20,7 @@ struct NodePort : Port {
   std::optional<PortId> source = {};  ///< input: the output that it receives, if known
   Age age = {};                       ///< input: age of the values from its source
   bool is_static = false;             ///< output: a constant
+  bool is_drawn = false;              ///< input: random numbers that the node drew
   bool is_between = false;            ///< output: operators outside the node that became part of it
 };
 

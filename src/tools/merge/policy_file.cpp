@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "bundle/noise_port.h"
 #include "leapp/contract.h"
 #include "leapp/tolerance.h"
 
@@ -139,6 +140,7 @@ PolicyFile describe_policy(const Bundle& bundle) {
     policy.default_position.push_back(found->second);
   }
   for (const Port& port : node.inputs) {
+    if (is_noise(port)) fail_policy("'" + port.name + "' is a noise port, which no reader fills");
     check_float(port);
     PolicyTerm term{term_name(port), &port};
     for (const Wire& wire : bundle.pipeline.feedback_flow) {

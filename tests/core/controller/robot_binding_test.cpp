@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "bundle/noise_port.h"
 #include "support.h"
 
 namespace leapp {
@@ -39,6 +40,17 @@ TEST(RobotBinding, EveryDialectOfNamesIsTheSame) {
     bench.inputs[0].semantics.element_names = form;
     EXPECT_THAT(order_of(bind(bench.bundle(), bench.robot).inputs[0]), ElementsAre(1, 0));
   }
+}
+
+TEST(RobotBinding, NoisePortsAreLeftToTheManager) {
+  PolicyBench bench;
+  add_legs(bench);
+  Port noise = named_port("noise", "noise", {"a", "b"});
+  make_noise(noise, NoiseDistribution::kNormal);
+  bench.inputs.push_back(noise);
+  const RobotBinding binding = bind(bench.bundle(), bench.robot);
+  EXPECT_THAT(binding.problems, IsEmpty());
+  EXPECT_EQ(binding.inputs.size(), 1U);
 }
 
 TEST(RobotBinding, TakesElementsFromSeveralSignals) {

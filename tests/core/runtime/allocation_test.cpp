@@ -16,6 +16,7 @@
 #include <new>
 #include <string_view>
 
+#include "bundle/noise_port.h"
 #include "leapp/inference_manager.h"
 #include "test_bundle.h"
 
@@ -209,6 +210,22 @@ TEST_P(AllocationTest, ATickOfAScheduleAllocatesAndLocksNothing) {
   count_ticks(manager);
   EXPECT_EQ(allocations.own, 0);
   EXPECT_EQ(locks.own, 0);
+}
+
+TEST_P(AllocationTest, ATickWithNoiseAllocatesAndLocksNothing) {
+  if (std::string(GetParam()) != ".onnx") GTEST_SKIP() << "noise does not depend on the engine";
+  TestBundle test;
+  test.bundle().pipeline.inputs = {{"noisy", {"x"}}};
+  Port noise = port("x");
+  make_noise(noise, NoiseDistribution::kNormal);
+  test.node("noisy", "affine.onnx", {noise}, {port("y")}).output("noisy/y");
+  for (const bool scheduled : {false, true}) {
+    if (scheduled) test.bundle().pipeline.schedule = {{.node = "noisy", .repeat = 2}};
+    InferenceManager manager(scheduled ? test.write() : write_policy(test, GetParam()));
+    count_ticks(manager);
+    EXPECT_EQ(allocations.own, 0);
+    EXPECT_EQ(locks.own, 0);
+  }
 }
 
 TEST_P(AllocationTest, TickAllocatesAndLocksNothing) {

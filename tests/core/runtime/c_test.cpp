@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "bundle/golden_traces.h"
@@ -32,6 +33,30 @@ TEST(CTest, APlainCProgramDrivesARobot) {
   std::array<char, 1024> problem{};
   EXPECT_EQ(run_c_program(test.write().c_str(), problem.data(), problem.size()), 0)
       << problem.data();
+}
+
+TEST(CTest, TheStateOfAScheduleHasItsOwnSize) {
+  find_libraries();
+  TestBundle test;
+  add_policy(test);
+  test.bundle().pipeline.schedule = {{.node = "pre", .every = 2}};
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK);
+  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+  const std::array<float, 4> obs = {0.1f, 0.2f, 0.3f, 0.4f};
+  const auto tick = [&] {
+    EXPECT_EQ(leapp_set_input(robot, 0, obs.data(), sizeof(obs)), LEAPP_OK);
+    EXPECT_EQ(leapp_tick(robot), LEAPP_OK);
+    return *static_cast<const float*>(leapp_output(robot, 0));
+  };
+  tick();
+  std::vector<std::byte> state(leapp_state_bytes(robot) + 1, std::byte{0xA5});
+  EXPECT_GT(state.size(), 1 + 2 * sizeof(obs));  // the position, in addition to the feedback
+  ASSERT_EQ(leapp_get_state(robot, state.data(), state.size() - 1), LEAPP_OK);
+  EXPECT_EQ(state.back(), std::byte{0xA5});
+  const float next = tick();
+  EXPECT_EQ(leapp_set_state(robot, state.data(), state.size() - 1), LEAPP_OK);
+  EXPECT_EQ(tick(), next);
 }
 
 // Returns the status of a call with a null argument, and its message.

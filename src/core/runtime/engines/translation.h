@@ -1,8 +1,8 @@
 // The ONNX translation that a TorchScript file may contain.
 //
-// compile_graph() and `leapp translate` add it as one more record of the archive, after they
-// compared it with the TorchScript model. torch.jit.load() ignores the record. A weight that the
-// archive contains anyway is external data: its location is the name of the weight's record.
+// compile_graph() adds it as one more record of the archive, after it compared it with the
+// TorchScript model. torch.jit.load() ignores the record. A weight that the archive contains anyway
+// is external data: its location is the name of the weight's record.
 #pragma once
 
 #include "leapp/bundle.h"
