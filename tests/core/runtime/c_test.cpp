@@ -40,6 +40,7 @@ TEST(CTest, TheStateOfAScheduleHasItsOwnSize) {
   TestBundle test;
   add_policy(test);
   test.bundle().pipeline.schedule = {{.node = "pre", .every = 2}};
+  test.bundle().pipeline.merged.reset();
   leapp_manager* robot = nullptr;
   ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK);
   const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);

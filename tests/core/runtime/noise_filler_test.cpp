@@ -82,7 +82,8 @@ TEST_F(NoiseFillerTest, b44_PortsAreCountedInTheOrderOfTheModels) {
       .input("late/h_in")
       .output("early/h_out")
       .output("late/y")
-      .output("late/h_out");
+      .output("late/h_out")
+      .merged({"early", "late"});
   for (const Merge merge : {Merge::kOff, Merge::kAuto}) {
     load({.merge = merge});
     EXPECT_EQ(manager_->description().size(), merge == Merge::kOff ? 2U : 1U);
