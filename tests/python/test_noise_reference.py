@@ -19,13 +19,13 @@ def _bits(value: float) -> str:
 @pytest.mark.parametrize(
     "line", [line for line in _VECTORS.read_text().splitlines() if not line.startswith("#")]
 )
-def test_b43_the_reference_gives_the_vectors(line: str) -> None:
+def test_b45_the_reference_gives_the_vectors(line: str) -> None:
     distribution, seed, port, number, *bits = line.split()
     elements = draw(distribution, int(seed), int(port), int(number), len(bits))
     assert [_bits(element) for element in elements] == bits
 
 
-def test_b43_normal_inverts_the_distribution_function() -> None:
+def test_b45_normal_inverts_the_distribution_function() -> None:
     for k in [0, 1, 1000, 2**20, 5_099_320, 2**23 - 1]:
         x = normal(k << 8)
         below = math.erfc(-x / math.sqrt(2)) / 2

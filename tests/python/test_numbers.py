@@ -15,7 +15,7 @@ leapp._state.load()
 
 from leapp import _numbers  # noqa: E402
 
-GAIN, LIMIT = 0.37, 5.5
+GAIN, LIMIT = 0.4375, 6.25
 
 
 def literal(x: Any) -> Any:
@@ -38,8 +38,25 @@ def keyword(x: Any) -> Any:
     return torch.add(x, x, alpha=GAIN)
 
 
+def item(x: Any) -> Any:
+    return x[LIMIT]
+
+
+def head(x: Any) -> Any:
+    return x[:3]
+
+
+def unpacked(x: Any) -> Any:
+    first, _ = x * 1
+    return first
+
+
+def selected(x: Any) -> Any:
+    return torch.select(x, 0, LIMIT)
+
+
 def position_of_last_operation(function: Callable[..., Any]) -> int:
-    names = ("BINARY_OP", "CALL")
+    names = ("BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "CALL")
     found = [i for i in dis.get_instructions(function) if i.opname.startswith(names)]
     return found[-1].offset
 
@@ -53,6 +70,10 @@ def position_of_last_operation(function: Callable[..., Any]) -> int:
         (through_a_library, "aten::clamp_min", 1e-12, False, None),
         (keyword, "aten::add", GAIN, True, "held"),
         (through_a_library, "aten::add", 1.0, True, None),
+        (item, "aten::select", LIMIT, False, "held"),
+        (selected, "aten::select", LIMIT, False, "held"),
+        (head, "aten::slice", 0, False, None),
+        (unpacked, "aten::select", 1, False, None),
     ],
 )
 def test_by_the_line(

@@ -56,6 +56,15 @@ def test_numbers_are_counted_by_value() -> None:
     assert found.numbers[3.0] == ("held.b[1]", 1)
 
 
+class Settings:
+    pose = np.ones(2)
+
+
+def test_a_class_without_methods_belongs_to_the_program_as_its_module_does() -> None:
+    assert paths("settings", Settings()) == ["Settings.pose"]
+    assert walk("types", [np.finfo, np.iinfo]).tensors == []
+
+
 def test_code_of_libraries_is_not_looked_into() -> None:
     pose = torch.zeros(1)
     assert paths("act", lambda: pose) == ["pose"]

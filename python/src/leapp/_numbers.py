@@ -24,6 +24,9 @@ _DIRECT = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)
 #: Functions, by the differently named operators that they run.
 _ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate": "cat"}
 
+#: Operators that take items of a tensor.
+_ITEMS = ("aten::select", "aten::slice")
+
 _Read = tuple[CodeType | None, int, str, str, list[float], bool, bool]
 
 
@@ -43,6 +46,8 @@ def _judge(
         return None if all(_is_literal(value, constants) for value in values) else ""
     value = values[0]
     expressions = _expressions_at(code, position)
+    if op in _ITEMS and _parts_of(code.co_filename) and not _takes_item(expressions, op, values):
+        return None
     if not expressions:
         return path_of_number(value)  # without its source, everything is listed
     literals = _literals_in(itertools.chain.from_iterable(map(ast.walk, expressions)))
@@ -99,6 +104,19 @@ def _runs(part: ast.AST, op: str) -> bool:
     called = part.func.id if isinstance(part.func, ast.Name) else called
     called = called.strip("_")
     return name in (called, _ALIASES.get(called))
+
+
+def _takes_item(expressions: Iterable[ast.AST], op: str, values: list[float]) -> bool:
+    """Return whether an expression states the position of the items that an operator takes.
+
+    Otherwise the position comes from unpacking or iteration, or from a slice without a start.
+    """
+    if op == "aten::slice" and values == [0]:
+        return False
+    return any(
+        _runs(each, op) if isinstance(each, ast.Call) else isinstance(each, ast.Subscript)
+        for each in expressions
+    )
 
 
 def _has_keyword(part: ast.AST, argument: str) -> bool:

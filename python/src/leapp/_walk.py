@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -237,7 +238,8 @@ class Walk:
         functions = (types.FunctionType, staticmethod, classmethod, property)
         items = list(_dict_of_class(kind).items())
         methods = [item for _, item in items if type(item) is types.FunctionType]
-        if not any(_is_of_program(method.__code__.co_filename) for method in methods):
+        files = [method.__code__.co_filename for method in methods] or _file_of(kind)
+        if not any(map(_is_of_program, files)):
             return
         for name, item in items:
             if not name.startswith("__") and not issubclass(type(item), functions):
@@ -246,6 +248,16 @@ class Walk:
             self._meet(method, path, "", OTHER)
         for part in _mro_of(kind)[1:]:
             self._meet(part, name_of_class(part), "", OTHER)
+
+
+def _file_of(kind: type) -> list[str]:
+    """Return the file of the module of a class, such as a class of settings without methods."""
+    name = _dict_of_class(kind).get("__module__")
+    module = sys.modules.get(name) if type(name) is str else None
+    if type(module) is not types.ModuleType:
+        return []
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return [file] if type(file) is str else []
 
 
 @functools.cache

@@ -17,7 +17,7 @@ namespace leapp {
 LEAPP_EXPORT bool is_noise(const Port& input);
 
 /// Returns the fault of a noise port as the end of a sentence, or an empty string: B44.
-std::string find_noise_fault(const Port& input);
+LEAPP_EXPORT std::string find_noise_fault(const Port& input);
 
 /// Returns the distribution of a noise port without fault.
 LEAPP_EXPORT NoiseDistribution distribution_of(const Port& input);

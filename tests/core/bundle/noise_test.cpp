@@ -32,7 +32,7 @@ TEST(Noise, PhiloxKnownAnswers) {
       (Counter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Noise, b43_EqualsTheVectorsBitForBit) {
+TEST(Noise, b45_EqualsTheVectorsBitForBit) {
   std::ifstream file(std::string(LEAPP_TEST_DATA) + "/noise_vectors.txt");
   int vectors = 0;
   for (std::string line; std::getline(file, line);) {
@@ -57,7 +57,7 @@ TEST(Noise, b43_EqualsTheVectorsBitForBit) {
   EXPECT_EQ(vectors, 16);
 }
 
-TEST(Noise, b43_HasTheMomentsOfItsDistribution) {
+TEST(Noise, b45_HasTheMomentsOfItsDistribution) {
   struct Moments {
     double mean = 0, square = 0, fourth = 0;
   };
@@ -80,7 +80,7 @@ TEST(Noise, b43_HasTheMomentsOfItsDistribution) {
   EXPECT_NEAR(uniform.square, 1.0 / 3, 1.5e-3);
 }
 
-TEST(Noise, b43_DiffersBetweenSeedsPortsAndDraws) {
+TEST(Noise, b45_DiffersBetweenSeedsPortsAndDraws) {
   const auto normals = [](const NoiseDraw& key) {
     return draw(NoiseDistribution::kNormal, key, 9);
   };
