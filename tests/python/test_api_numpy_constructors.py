@@ -91,3 +91,15 @@ def test_functions_can_be_scripted_during_a_session(bench: Workbench) -> None:
         annotate.output_tensors("n", {"y": y}, export_with="jit")
     bench.compile()
     assert bench.manager().run_policy({"n/x": torch.ones(3)})["n/y"].tolist() == [3.0] * 3
+
+
+def test_arrays_made_inside_a_function_transform_stay_plain(bench: Workbench) -> None:
+    def potential(x: torch.Tensor) -> torch.Tensor:
+        return (x**2).sum() + float(np.zeros(2).sum())
+
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        y = torch.func.grad(potential)(x)
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    bench.compile()
+    assert bench.manager().run_policy({"n/x": torch.ones(3)})["n/y"].tolist() == [2.0] * 3

@@ -345,9 +345,10 @@ def fresh(array: Any) -> Any:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]
         tensor = torch.empty_strided(array.shape, steps, dtype=dtype)
-    except (TypeError, ValueError):  # a type or layout that PyTorch does not support
+        view = _with(tensor, torch._C.TensorBase.numpy(tensor.detach()))
+    except (TypeError, ValueError, RuntimeError):
+        # PyTorch does not support the type or layout, or wraps tensors, as in torch.func.grad().
         return array
-    view = _with(tensor, torch._C.TensorBase.numpy(tensor.detach()))
     np.copyto(plain(view), array)
     foreign.made(tensor, array)
     return view
