@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "trace_bind.h"
 #include "trace_internals.h"
 
 namespace py = pybind11;
@@ -174,9 +174,7 @@ HeldArrays::Verdict HeldArrays::verdict_on(const py::array& array) const {
   if (found == memory_.begin()) return Verdict::kUnknown;
   --found;
   const auto& [first, memory] = *found;
-  if (end > memory.end || memory.owner().is_none()) {
-    return Verdict::kUnknown;
-  }
+  if (end > memory.end || memory.owner().is_none()) return Verdict::kUnknown;
   const bool changed = memory.compared && checksum_of(first, memory.end) != memory.checksum;
   return changed ? Verdict::kChanged : Verdict::kHeld;
 }

@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
 namespace leapp::python {
 
@@ -27,7 +25,7 @@ class HeldArrays {
   enum class Verdict { kHeld, kChanged, kUnknown };
 
   /// Returns whether the memory of this array was held and still has its content. The content of
-  /// large arrays is not compared, see held_arrays.cpp.
+  /// arrays above 4 MB is not compared, nor that of more than 64 MB in total.
   Verdict verdict_on(const pybind11::array& array) const;
 
   /// Returns whether this NumPy number was held.

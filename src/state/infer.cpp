@@ -110,7 +110,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
     std::ranges::move(more_written(states), std::back_inserter(states.states));
     const Findings baked = find_baked(states, all, paths);
     const auto is_foreign = [](const Diagnostic& each) { return each.level == LogLevel::kError; };
-    // What a refusal says, differences between passes show as well.
+    // A refused array often differs between passes too; one message about it is enough.
     if (std::ranges::none_of(baked, is_foreign)) {
       append(done.findings, unnamed(states.differences, done.findings));
     }

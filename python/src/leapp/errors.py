@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -121,6 +122,10 @@ def _callers_line() -> str:
         # By module and not by file, because generated code of dataclasses has no file.
         if frame.f_globals.get("__name__", "").partition(".")[0] not in (__package__, "torch"):
             break
-    code = frame.f_code
+    return describe_line(frame.f_code, frame.f_lineno)
+
+
+def describe_line(code: CodeType, line: int) -> str:
+    """Return ``"file.py:12 in function"``."""
     name = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
-    return f"{code.co_filename}:{frame.f_lineno} in {name}"
+    return f"{code.co_filename}:{line} in {name}"

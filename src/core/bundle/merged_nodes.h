@@ -19,8 +19,9 @@ using NodeGroups = std::vector<std::vector<std::size_t>>;
 LEAPP_EXPORT NodeGroups resolve_merged(const Bundle& bundle, const Wiring& wiring,
                                        const RuleReporter& reporter);
 
-/// Returns the order of a tick: the groups, each run without a break, and all other nodes as groups
-/// of one. Each producer runs before its consumers. Returns nothing if there is no such order.
+/// Returns all nodes in the order of a tick, in which every node follows those whose outputs it
+/// receives. A group runs without a break; each other node is a group of its own. The result is
+/// empty if no order is possible.
 LEAPP_EXPORT NodeGroups order_groups(const Wiring& wiring, const NodeGroups& groups);
 
 }  // namespace leapp

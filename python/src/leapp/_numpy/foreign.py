@@ -11,7 +11,7 @@ must be one of them and unchanged, or made by a recorded call. All others are re
 from __future__ import annotations
 
 import sys
-from types import NoneType
+from types import CodeType, NoneType
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,14 @@ import torch
 
 from .. import _trace
 from .._numbers import is_literal_of
+from ..errors import describe_line
 from .memory import is_followed
 
 #: True in a first or second pass that has not exposed a traced array yet.
 _pending = False
 _held: _trace.HeldArrays | None = None
-#: The line of the program at which the last traced value became an array.
-_left_at = ""
+#: The code and line of the program at which the last traced value became an array.
+_left: tuple[CodeType, int] | None = None
 #: An array of the program that the pass used, and the tensor over it.
 _Used = tuple[np.ndarray[Any, Any], torch.Tensor]
 _used: list[_Used] = []
@@ -50,27 +51,28 @@ def closing(alone: bool) -> tuple[_trace.HeldArrays | None, list[_Used], str]:
     Returns the arrays that the program held, those of them that the pass used, and the line at
     which a traced value became an array.
     """
-    found = _held, list(_used), _left_at
+    found = _held, list(_used), _left_at()
     if alone:
         _end()
     return found
 
 
 def _end() -> None:
-    global _pending, _held, _left_at
-    _pending, _held, _left_at = False, None, ""
+    global _pending, _held, _left
+    _pending, _held, _left = False, None, None
     _used.clear()
     _unused.clear()
 
 
 def exposed(tensor: torch.Tensor | None) -> None:
     """Note that code which LEAPP does not see may now read this tensor's memory."""
-    global _pending, _held, _left_at
+    global _pending, _held, _left
     if not _pending and _held is None:
         return
     if tensor is not None and not _trace.is_traced(tensor):
         return
-    _left_at = _line_of_program() or _left_at
+    if frame := _frame_of_program():
+        _left = frame.f_code, frame.f_lineno
     if _pending:
         _pending, _held = False, _trace.HeldArrays()
 
@@ -90,19 +92,19 @@ def check(value: Any, tensor: torch.Tensor) -> None:
         if verdict == "held":
             _used.append((value, tensor))
             return
-        _trace.note_foreign(tensor, verdict == "changed", _left_at)
+        _trace.note_foreign(tensor, verdict == "changed", _left_at())
     elif isinstance(value, np.generic):
         frame = _frame_of_program()
         is_literal = frame is not None and is_literal_of(frame.f_code, value)
         if not is_literal and not _held.holds_number(value):
-            _trace.note_foreign(tensor, False, _left_at)
+            _trace.note_foreign(tensor, False, _left_at())
     elif type(value) not in _OF_PYTHON:
-        _trace.note_foreign(tensor, False, _left_at)
+        _trace.note_foreign(tensor, False, _left_at())
 
 
 def written(tensor: torch.Tensor) -> None:
     """Report that the node writes to an array of the program, of which `tensor` is the memory."""
-    _trace.note_foreign(tensor, True, _left_at)
+    _trace.note_foreign(tensor, True, _left_at())
 
 
 def made(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> None:
@@ -122,7 +124,7 @@ def check_first_use(tensor: torch.Tensor) -> None:
     with _trace.Unobserved():
         now = torch._C.TensorBase.numpy(array).tobytes()
     if now != content:
-        _trace.note_foreign(array, False, _left_at)
+        _trace.note_foreign(array, False, _left_at())
 
 
 def _frame_of_program() -> Any:
@@ -132,9 +134,6 @@ def _frame_of_program() -> Any:
     return frame
 
 
-def _line_of_program() -> str:
-    frame = _frame_of_program()
-    if frame is None:
-        return ""
-    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {name}"
+def _left_at() -> str:
+    """Return the line at which the last traced value became an array, or ``""``."""
+    return describe_line(*_left) if _left else ""

@@ -39,7 +39,7 @@ def holds_traced(value: Any) -> bool:
     return any(map(is_traced, leaves(value)))
 
 
-def is_a(value: Any, kinds: tuple[type, ...]) -> bool:
+def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
     """Return whether a value is of these types, whatever class it claims to have."""
     return issubclass(type(value), kinds)
 
@@ -53,18 +53,18 @@ def leaves(value: Any, look: Callable[[Any], Sequence[Any]] | None = None) -> li
     todo, seen = [value], set[int]()
     while todo:
         value = todo.pop()
-        if not is_a(value, (dict, *LISTS)):
+        if not _is_a(value, (dict, *LISTS)):
             found.append(value)
         elif id(value) not in seen:
             seen.add(id(value))
-            values = dict.values(value) if is_a(value, (dict,)) else value
+            values = dict.values(value) if _is_a(value, (dict,)) else value
             todo += reversed(look(values) if look else [*_items_of(values)])
     return found
 
 
 def _items_of(values: Any) -> Iterator[Any]:
     """Return the items of a list, without methods of a subclass."""
-    kind = next((kind for kind in LISTS if is_a(values, (kind,))), type(values))
+    kind = next((kind for kind in LISTS if _is_a(values, (kind,))), type(values))
     return iter(kind.__iter__(values))
 
 
