@@ -101,6 +101,36 @@ void link_file(const fs::path& from, const fs::path& to) {
   // Sockets and pipes belong to running programs and are not carried over.
 }
 
+/// Links all files below `from` to the same places below `to`, except those that exist there.
+/// `leave_out` is called with relative paths.
+template <typename LeaveOut>
+void link_tree(const fs::path& from, const fs::path& to, const LeaveOut& leave_out) {
+  std::vector<fs::path> folders = {fs::path()};
+  while (!folders.empty()) {
+    const fs::path folder = std::move(folders.back());
+    folders.pop_back();
+    for (const auto& entry : fs::directory_iterator(from / folder)) {
+      const fs::path relative = folder / entry.path().filename();
+      if (leave_out(relative)) continue;
+      const bool taken = fs::exists(fs::symlink_status(to / relative));
+      if (fs::is_directory(entry.symlink_status())) {
+        if (!taken) {
+          fs::create_directory(to / relative);
+          fs::permissions(to / relative, entry.status().permissions());
+        }
+        if (!taken || fs::is_directory(to / relative)) folders.push_back(relative);
+      } else if (!taken) {
+        link_file(entry.path(), to / relative);
+      }
+    }
+  }
+}
+
+bool is_working_directory(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::equivalent(fs::current_path(ignored), folder, ignored);
+}
+
 void move_tree(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
@@ -228,33 +258,24 @@ void StagedDirectory::sync_early() const noexcept {
 void StagedDirectory::carry_over() const {
   const std::set<fs::path> former = list_export_files(target_, name_);
   const std::set<fs::path> named = list_named_files(path_, name_);  // models used in place
-  std::vector<fs::path> folders = {fs::path()};
-  while (!folders.empty()) {
-    const fs::path folder = std::move(folders.back());
-    folders.pop_back();
-    for (const auto& entry : fs::directory_iterator(target_ / folder)) {
-      const fs::path relative = folder / entry.path().filename();
-      if (former.contains(relative) && !named.contains(relative)) continue;
-      const bool taken = fs::exists(fs::symlink_status(path_ / relative));
-      if (fs::is_directory(entry.symlink_status())) {
-        if (!taken) {
-          fs::create_directory(path_ / relative);
-          fs::permissions(path_ / relative, entry.status().permissions());
-        }
-        if (!taken || fs::is_directory(path_ / relative)) folders.push_back(relative);
-      } else if (!taken) {
-        link_file(entry.path(), path_ / relative);
-      }
-    }
-  }
+  link_tree(target_, path_,
+            [&](const fs::path& file) { return former.contains(file) && !named.contains(file); });
 }
 
 /// Swaps the directories. Returns false if the target cannot be renamed because it is a mount
 /// point.
 bool StagedDirectory::swap_in() {
+  const int in_use = is_working_directory(target_) ? try_lock(target_) : -1;
   int code = exchange(path_, target_);
   if (code == 0) {
     sync_to_disk(target_.parent_path());
+    if (in_use >= 0) {
+      try {
+        swap_back();
+      } catch (const std::exception&) {  // the export is in place, in a different directory
+      }
+      ::close(in_use);
+    }
     if (const std::error_code error = remove_tree(path_)) {
       warn(Code::kFormerExport, path_.string() + ": the previous export could not be removed (" +
                                     error.message() + "); it is safe to delete");
@@ -281,6 +302,15 @@ bool StagedDirectory::swap_in() {
   }
   remove_tree(away);
   return true;
+}
+
+/// Fills the swapped-out directory with the new files and makes it the target again, because it is
+/// the working directory of this process, and probably of a shell.
+void StagedDirectory::swap_back() const {
+  for (const auto& entry : fs::directory_iterator(path_)) remove_tree(entry.path());
+  link_tree(target_, path_, [](const fs::path&) { return false; });
+  sync_tree(path_, Synced::kFolders);
+  exchange(path_, target_);
 }
 
 /// Keeps the target directory and replaces its files one by one, the YAML last.

@@ -25,6 +25,9 @@ namespace leapp {
 /// each other; the last commit wins. commit() waits for the disk, so a power cut also leaves one of
 /// the two exports: it syncs the files, their directory, the new name, and the parent directory.
 ///
+/// If the target is the working directory, it stays the same directory, so that a shell in it sees
+/// the new export.
+///
 /// If the target is a mount point, it cannot be swapped. Files are then moved one by one: the YAML
 /// is removed first and written last, so a partial bundle never loads.
 ///
@@ -57,6 +60,7 @@ class LEAPP_EXPORT StagedDirectory {
  private:
   void carry_over() const;
   bool swap_in();
+  void swap_back() const;
   void move_in();
 
   std::filesystem::path target_;

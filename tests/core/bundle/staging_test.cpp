@@ -260,6 +260,21 @@ TEST_F(StagingTest, ThroughALinkTheFolderIsReplaced) {
   EXPECT_FALSE(fs::exists(real / "a.onnx"));
 }
 
+TEST_F(StagingTest, TheWorkingDirectoryStaysTheSame) {
+  write_export(target(), {"a"}, "old");
+  write(target() / "notes/mine.txt", "kept");
+  const fs::path before = fs::current_path();
+  fs::current_path(target());
+  StagedDirectory staged(".");
+  write_export(staged.path(), {"b"}, "new");
+  staged.commit();
+  EXPECT_TRUE(fs::equivalent(fs::current_path(), target()));
+  EXPECT_EQ(read_file("b.onnx"), "new");
+  fs::current_path(before);
+  EXPECT_THAT(listing(),
+              ElementsAre("w", "w/b.onnx", "w/notes", "w/notes/mine.txt", "w/w.png", "w/w.yaml"));
+}
+
 TEST_F(StagingTest, PermissionsOfTheFolderAreKept) {
   write_export(target(), {"a"});
   fs::permissions(target(), fs::perms::owner_all | fs::perms::group_read);
