@@ -53,6 +53,7 @@ Command add_run(CLI::App& program);
 Command add_bench(CLI::App& program);
 Command add_build(CLI::App& program);
 Command add_merge(CLI::App& program);
+Command add_translate(CLI::App& program);
 Command add_import(CLI::App& program);
 Command add_bind(CLI::App& program);
 Command add_replay(CLI::App& program);
@@ -76,6 +77,7 @@ struct EngineFlags {
   std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 
   void add_to(CLI::App& app);
+  void add_trust_to(CLI::App& app);     ///< the options that limit a bundle
   void add_no_merge_to(CLI::App& app);  ///< for commands that run more than one step
   RuntimeOptions options() const;
 };

@@ -1,5 +1,6 @@
-// leapp: inspects, checks, verifies, runs, measures, builds, merges, imports and compares bundles,
-// binds them to a robot, replays recordings and explains errors. Needs neither Python nor PyTorch.
+// leapp: inspects, checks, verifies, runs, measures, builds, merges, translates, imports and
+// compares bundles, binds them to a robot, replays recordings and explains errors. Needs neither
+// Python nor PyTorch, except for translate.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -23,6 +24,10 @@ void EngineFlags::add_to(CLI::App& app) {
   app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "allow model files outside the bundle's directory");
+  add_trust_to(app);
+}
+
+void EngineFlags::add_trust_to(CLI::App& app) {
   app.add_flag("--trust-code", trust_code,
                "allow models that contain executable code; use it only if you trust the author");
   app.add_flag("--allow-native", allow_native,
@@ -127,7 +132,8 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Inspect, compare, check, verify, run, measure, build and merge exported policy pipelines, "
+      "Inspect, compare, check, verify, run, measure, build, merge and translate exported policy "
+      "pipelines, "
       "bind them to a robot, replay recordings, and import policies of other projects.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
@@ -136,7 +142,7 @@ int main(int argc, char** argv) {
   std::vector<Command> commands;
   for (const auto add :
        {add_inspect, add_view, add_diff, add_check, add_verify, add_run, add_bench, add_build,
-        add_merge, add_import, add_bind, add_replay, add_explain, add_completion}) {
+        add_merge, add_translate, add_import, add_bind, add_replay, add_explain, add_completion}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

@@ -60,7 +60,9 @@ void state_merged(const std::vector<ExportedNode>& nodes, const std::filesystem:
     if (is_faulty) return;  // the writer of the bundle reports it
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (rollout.samples[i].empty() || !rollout.outcomes[i].passed) single.push_back(i);
+    const NodeOutcome& outcome = rollout.outcomes[i];
+    const bool stays_torchscript = outcome.translation && !outcome.translation->left_out.empty();
+    if (rollout.samples[i].empty() || !outcome.passed || stays_torchscript) single.push_back(i);
   }
   RuntimeOptions options;
   options.bundle.allow_outside_files = true;  // models may be used in place

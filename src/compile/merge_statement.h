@@ -12,8 +12,8 @@ namespace leapp::compile {
 
 /// Decides which nodes of the bundle are merged, and states it in the bundle. On every sample of
 /// the rollout, merged nodes must give what the single ones give; the log states the others, and
-/// why. Nodes without samples, or that failed their validation, stay single. The models are in
-/// `folder`.
+/// why. Nodes without samples, without a translation to ONNX, or that failed their validation, stay
+/// single. The models are in `folder`.
 void state_merged(const std::vector<rehearse::ExportedNode>& nodes,
                   const std::filesystem::path& folder, const rehearse::Rollout& rollout,
                   Bundle& bundle);

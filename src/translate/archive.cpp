@@ -96,6 +96,10 @@ void write_archive(const std::vector<Record>& records, std::uint64_t version,
 
 }  // namespace
 
+bool has_translation(const std::filesystem::path& file) {
+  return PyTorchStreamReader(file.string()).hasRecord(kTranslationRecord);
+}
+
 void add_translation(const std::filesystem::path& file, const std::string& onnx) {
   PyTorchStreamReader reader(file.string());
   require(reader.version() >= caffe2::serialize::kMinProducedFileFormatVersion,

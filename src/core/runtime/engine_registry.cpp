@@ -1,7 +1,4 @@
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "base/check.h"
@@ -18,43 +15,11 @@ namespace {
 
 constexpr const char* kTorchPlugin = "libleapp_engine_torch.so";
 
-// Directories that may contain libtorch, in addition to the system's library path. The search is
-// the same as for ONNX Runtime.
-std::vector<std::filesystem::path> libtorch_folders() {
-  if (const char* root = std::getenv("LIBTORCH_ROOT"); root != nullptr && *root != '\0') {
-    return {std::filesystem::path(root) / "lib"};
-  }
-  std::vector<std::filesystem::path> folders;
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
-    std::error_code ignored;
-    const auto library = std::filesystem::path(environment) / "lib";
-    for (const auto& entry : std::filesystem::directory_iterator(library, ignored)) {
-      folders.push_back(entry.path() / "site-packages/torch/lib");
-    }
-  }
-  return folders;
-}
-
-// Opens the plugin, which finds an already loaded libtorch by its name.
-const EnginePlugin& open_torch_plugin() {
-  if (std::getenv("LIBTORCH_ROOT") == nullptr) {
-    try {
-      return open_engine_plugin(kTorchPlugin);
-    } catch (const Error& error) {
-      if (error.code() != Code::kNoEngine) throw;
-    }
-  }
-  for (const std::filesystem::path& folder : libtorch_folders()) {
-    if (dlopen((folder / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) break;
-  }
-  return open_engine_plugin(kTorchPlugin);
-}
-
 // Opened once per process; after a failure, the next model tries again.
 const EnginePlugin& torch_plugin(const std::string& node) {
   static const EnginePlugin& plugin = [&]() -> const EnginePlugin& {
     try {
-      return open_torch_plugin();
+      return open_engine_plugin(kTorchPlugin);
     } catch (const Error& error) {
       throw error.behind(
           "node '" + node +

@@ -45,7 +45,6 @@ class GoldenReplay {
 
  private:
   void run_nodes();
-  void set_held_values(NodeExecutor& nodes) const;
   void fill(NodeExecutor& nodes, std::size_t node, std::size_t tick, bool forward);
   void run_node(NodeExecutor& nodes, std::size_t node, std::size_t tick);
   void run_pipeline();
@@ -62,12 +61,7 @@ class GoldenReplay {
 
 void GoldenReplay::run_nodes() {
   NodeExecutor nodes(bundle_);
-  for (const Wiring::Connection& wire : nodes.wiring().connections()) {
-    if (!wire.last_tick) continue;
-    const std::string name = to_string(input_ref(bundle_, wire.target));
-    nodes.set_initial(wire.target, loaded_.initial_values.at(name).view());
-  }
-  set_held_values(nodes);
+  set_initial_values(nodes, loaded_);
   for (const std::size_t node : nodes.wiring().order()) {
     nodes.load(node, load_node(bundle_, bundle_.models[node], files_, options_));
   }
@@ -75,18 +69,6 @@ void GoldenReplay::run_nodes() {
     nodes.begin_tick();
     for (const std::size_t node : nodes.wiring().order()) fill(nodes, node, tick, false);
     for (const std::size_t node : nodes.wiring().order()) run_node(nodes, node, tick);
-  }
-}
-
-void GoldenReplay::set_held_values(NodeExecutor& nodes) const {
-  for (std::size_t i = 0; i < loaded_.held_values.size(); ++i) {
-    const std::string& name = loaded_.plan.values[loaded_.plan.held_outputs[i].value].name;
-    for (std::size_t node = 0; node < bundle_.models.size(); ++node) {
-      for (std::size_t port = 0; port < bundle_.models[node].outputs.size(); ++port) {
-        if (to_string(output_ref(bundle_, {node, port})) != name) continue;
-        nodes.set_held({node, port}, loaded_.held_values[i].view());
-      }
-    }
   }
 }
 

@@ -193,6 +193,24 @@ LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
 
 }  // namespace
 
+void set_initial_values(NodeExecutor& nodes, const LoadedBundle& loaded) {
+  const Bundle& bundle = loaded.bundle;
+  for (const Wiring::Connection& wire : nodes.wiring().connections()) {
+    if (!wire.last_tick) continue;
+    const std::string name = to_string(input_ref(bundle, wire.target));
+    nodes.set_initial(wire.target, loaded.initial_values.at(name).view());
+  }
+  for (std::size_t i = 0; i < loaded.held_values.size(); ++i) {
+    const std::string& name = loaded.plan.values[loaded.plan.held_outputs[i].value].name;
+    for (std::size_t node = 0; node < bundle.models.size(); ++node) {
+      for (std::size_t port = 0; port < bundle.models[node].outputs.size(); ++port) {
+        if (to_string(output_ref(bundle, {node, port})) != name) continue;
+        nodes.set_held({node, port}, loaded.held_values[i].view());
+      }
+    }
+  }
+}
+
 std::vector<std::string> describe(const LoadedBundle& loaded) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < loaded.plan.steps.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
 #include "leapp/visibility.h"
+#include "runtime/engines/node_executor.h"
 #include "runtime/plan.h"
 
 namespace leapp {
@@ -25,7 +26,12 @@ struct LoadedBundle {
 };
 
 /// Reads, verifies, plans and loads. Throws Error.
-LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
+LEAPP_EXPORT LoadedBundle load_bundle(const std::filesystem::path& yaml,
+                                      const RuntimeOptions& options);
+
+/// Sets the values that feedback inputs and held outputs have before the first tick, in an executor
+/// of the same bundle.
+LEAPP_EXPORT void set_initial_values(NodeExecutor& nodes, const LoadedBundle& loaded);
 
 /// Returns one line of text per step: which model runs where.
 std::vector<std::string> describe(const LoadedBundle& loaded);

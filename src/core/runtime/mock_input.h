@@ -5,10 +5,11 @@
 
 #include "leapp/bundle.h"
 #include "leapp/tensor.h"
+#include "leapp/visibility.h"
 
 namespace leapp {
 
 /// Returns normally distributed numbers, ones for integers, random bools.
-Tensor mock_value(const Port& port, std::mt19937& random);
+LEAPP_EXPORT Tensor mock_value(const Port& port, std::mt19937& random);
 
 }  // namespace leapp
