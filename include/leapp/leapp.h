@@ -163,6 +163,9 @@ struct OutputOptions {
   /// Constants of the node that the user acknowledges: by a name or path that acknowledges() in
   /// leapp/tools/inventory.h matches, or by the tensor itself.
   NamedTensors constants = {};
+  /// When the node runs, if not once in every tick, as in StartOptions::schedule. Its `node` is
+  /// ignored.
+  std::optional<NodeSchedule> schedule = {};
 };
 
 namespace annotate {

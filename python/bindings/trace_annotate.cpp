@@ -41,13 +41,15 @@ NamedTensors to_constants(const py::sequence& given) {
 
 Tensors output(const std::string& node, const py::sequence& entries,
                const py::sequence& static_entries, std::optional<std::string> export_with,
-               const py::dict& backend_params, const py::sequence& constants) {
+               const py::dict& backend_params, const py::sequence& constants,
+               const std::optional<ScheduleTuple>& schedule) {
   const NamedTensors tensors = to_named_tensors(entries);
-  const OutputOptions options{
+  OutputOptions options{
       .static_outputs = to_named_tensors(static_entries),
       .export_with = std::move(export_with),
       .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'"),
       .constants = to_constants(constants)};
+  if (schedule) options.schedule = to_schedule(*schedule);
   return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
 }
 
@@ -136,7 +138,8 @@ void bind_annotations(py::module_& module) {
   const auto entries = py::arg("entries");
   module.def("input_tensors", &annotated<annotate::input_tensors>, node, entries);
   module.def("output_tensors", &output, node, entries, py::arg("static_entries"),
-             py::arg("export_with"), py::arg("backend_params"), py::arg("constants"));
+             py::arg("export_with"), py::arg("backend_params"), py::arg("constants"),
+             py::arg("schedule"));
   module.def("state_tensors", &annotated<annotate::state_tensors>, node, entries);
   module.def("update_state", &annotated<annotate::update_state>, node, entries);
   module.def("module", &track_module, node, entries, py::arg("current"));

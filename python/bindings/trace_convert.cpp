@@ -127,4 +127,17 @@ Metadata::Map to_metadata(const py::dict& values, const std::string& what) {
   return to_map(values, what, kMostLevels);
 }
 
+NodeSchedule to_schedule(const ScheduleTuple& entry) {
+  const auto& [node, every, phase, repeat, carry, index, when, on_change, ages] = entry;
+  return {.node = node,
+          .every = every,
+          .phase = phase,
+          .repeat = repeat,
+          .carry = carry,
+          .index = index,
+          .when = parse_port_ref(when),
+          .on_change = on_change,
+          .ages = ages};
+}
+
 }  // namespace leapp::python

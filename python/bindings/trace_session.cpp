@@ -26,24 +26,6 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-// Node, every, phase, repeat, carry, index, when, on_change and age.
-using Names = std::map<std::string, std::string>;
-using ScheduleTuple = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, Names,
-                                 std::string, std::string, std::vector<std::string>, Names>;
-
-NodeSchedule to_schedule(const ScheduleTuple& entry) {
-  const auto& [node, every, phase, repeat, carry, index, when, on_change, ages] = entry;
-  return {.node = node,
-          .every = every,
-          .phase = phase,
-          .repeat = repeat,
-          .carry = carry,
-          .index = index,
-          .when = parse_port_ref(when),
-          .on_change = on_change,
-          .ages = ages};
-}
-
 void start_session(std::string name, std::string save_path, bool verbose, bool dry_run,
                    std::vector<std::string> non_traced, int max_cached_io,
                    const std::vector<ScheduleTuple>& schedule, const std::string& noise) {

@@ -21,6 +21,7 @@
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/phase_times.h"
+#include "compile/playback.h"
 #include "compile/refusals.h"
 #include "compile/schedule.h"
 #include "compile/translations.h"
@@ -60,14 +61,11 @@ class Compiler {
     check_nodes();
     find_schedule();
     take_between();
-    if (front_end_ != nullptr) names_ = front_end_->tensor_names();
     std::vector<Draft> drafts = draft();
     times_.end("state");
-    checkpoint_();
     take_inventory(drafts);
     compile(drafts);
     times_.end("graphs");
-    checkpoint_();
     Bundle bundle = describe_bundle(nodes_, options_);
     add_schedule(schedule_.entries, nodes_, bundle);
     if (auto unnamed = find_unnamed_axes(bundle)) say(std::move(*unnamed));
@@ -104,10 +102,9 @@ class Compiler {
           "To check more than a few passes, run an episode of the program inside leapp.shadow(\"" +
               (session_.folder() / (graph_name() + ".yaml")).string() + "\")");
     }
-    log(LogLevel::kInfo,
-        (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
-                  : "Bundle written to ") +
-            session_.folder().string());
+    const char* const what =
+        dry_run_ ? "Dry run: the structure, without models, was written to " : "Bundle written to ";
+    log(LogLevel::kInfo, what + session_.folder().string());
     times_.end("drawing and writing");
     log(LogLevel::kInfo, "Compiled in " + times_.to_string());
     return {std::move(rollout.outcomes), std::move(report_), std::move(schedule_.remarks)};
@@ -129,15 +126,15 @@ class Compiler {
            "leapp.start(non_traced=..) names '" + name +
                "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
     }
-    if (recorded_.empty()) {
-      warn(Code::kNoNodes, "",
-           "no node was traced between leapp.start() and leapp.stop(), so the bundle is empty. Run "
-           "the annotated code between them.");
-    }
+    if (!recorded_.empty()) return;
+    warn(Code::kNoNodes, "",
+         "no node was traced, so the bundle is empty. Run the annotated code before leapp.stop().");
   }
 
   void find_schedule() {
-    schedule_ = state::infer_schedule(recorded_, runs_, session_.options().schedule);
+    playback_ = split_playing_nodes(recorded_, session_, captures_);
+    recorded_ = playback_.nodes;
+    schedule_ = state::infer_schedule(recorded_, playback_.runs, playback_.schedule);
     for (const std::string& remark : schedule_.remarks) log(LogLevel::kInfo, "Schedule: " + remark);
     if (schedule_.refusal) refusals_.add(*schedule_.refusal);
     replace_nodes(schedule_.changed);
@@ -169,6 +166,7 @@ class Compiler {
   }
 
   std::vector<Draft> draft() {
+    if (front_end_ != nullptr) names_ = front_end_->tensor_names();
     std::vector<const Node*> nodes = recorded_;
     std::ranges::sort(nodes, {}, &Node::completion);
     std::vector<const Node*> exported = nodes;
@@ -189,6 +187,7 @@ class Compiler {
 
   // Lists the constants of every node before anything is written.
   void take_inventory(const std::vector<Draft>& drafts) {
+    checkpoint_();
     constexpr std::size_t kMostLines = 12;
     const Holders holders(front_end_ != nullptr ? front_end_->held_tensors()
                                                 : std::vector<session::HeldTensor>());
@@ -361,7 +360,8 @@ class Compiler {
   const Tolerance tolerance_ = options_.tolerance;
   const Checkpoint checkpoint_{options_.cancelled};
   std::vector<const Node*> recorded_ = session_.nodes();
-  const session::RunLog runs_ = session_.runs();
+  trace::CaptureTable captures_;  // of the tapes that the compiler makes
+  Playback playback_;
   state::InferredSchedule schedule_;
   Refusals refusals_{options_.strict};
   std::map<session::NodeId, Node> changed_;  // nodes that contain computation between nodes

@@ -40,32 +40,34 @@ struct Rerun {
     }
     if (trace::traits_of(call.op).mutates) {
       const Known copy =
-          record(clone, call.where, {stack.front(), c10::IValue()}, {vars.front()}).front();
+          record_call(clone, {stack.front(), c10::IValue()}, {vars.front()}, call.where, node, tape)
+              .front();
       stack.front() = copy.tensor;
       vars.front() = copy.var;
     }
-    return record(call.op, call.where, std::move(stack), vars);
-  }
-
-  std::vector<Known> record(const c10::OperatorHandle& op, trace::FrameRef where,
-                            torch::jit::Stack stack, const std::vector<trace::VarId>& vars) {
-    std::vector<trace::Arg> arguments;
-    auto next = vars.begin();
-    for (const c10::IValue& argument : stack) {
-      arguments.push_back(tape.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
-    }
-    op.callBoxed(&stack);
-    const std::size_t writes = trace::traits_of(op).mutates ? 1 : 0;
-    tape.append(op, where, node, arguments, std::span(vars).first(writes), stack);
-    std::vector<Known> made;
-    trace::for_each_tensor(std::span(stack), [&](const at::Tensor& tensor) {
-      made.push_back({tensor, *tape.find(tensor)});
-    });
-    return made;
+    return record_call(call.op, std::move(stack), vars, call.where, node, tape);
   }
 };
 
 }  // namespace
+
+std::vector<Known> record_call(const c10::OperatorHandle& op, torch::jit::Stack arguments,
+                               const std::vector<trace::VarId>& vars, trace::FrameRef where,
+                               trace::NodeId node, trace::Tape& tape) {
+  std::vector<trace::Arg> recorded;
+  auto next = vars.begin();
+  for (const c10::IValue& argument : arguments) {
+    recorded.push_back(tape.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
+  }
+  op.callBoxed(&arguments);
+  const std::size_t writes = trace::traits_of(op).mutates ? 1 : 0;
+  tape.append(op, where, node, recorded, std::span(vars).first(writes), arguments);
+  std::vector<Known> made;
+  trace::for_each_tensor(std::span(arguments), [&](const at::Tensor& tensor) {
+    made.push_back({tensor, *tape.find(tensor)});
+  });
+  return made;
+}
 
 Known rerun(const session::Route& route, const Sources& sources, trace::Tape& tape,
             trace::NodeId node) {

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <vector>
 
 #include "session/record/between.h"
 
@@ -16,6 +17,12 @@ struct Known {
   trace::VarId var = trace::kNoId;  ///< kNoId: a number, or no tensor
 };
 using Sources = std::map<session::PortId, Known>;
+
+/// Runs an operator and adds it to the tape as a call of the node. `vars` are the variables of the
+/// tensors in `arguments`, in order. Returns its tensors. Throws c10::Error if it fails.
+std::vector<Known> record_call(const c10::OperatorHandle& op, torch::jit::Stack arguments,
+                               const std::vector<trace::VarId>& vars, trace::FrameRef where,
+                               trace::NodeId node, trace::Tape& tape);
 
 /// Repeats the route on these outputs. The operators become calls of the node on the tape, each
 /// call of the route once. Throws c10::Error if the values do not fit. Writes go to copies: the

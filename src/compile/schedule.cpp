@@ -53,6 +53,19 @@ void remove_input(std::vector<NodePorts>& inputs, const std::string& node,
 
 }  // namespace
 
+std::vector<NodeSchedule> stated_schedule(const std::vector<NodeSchedule>& of_start,
+                                          std::span<const session::Node* const> nodes) {
+  std::vector<NodeSchedule> entries = of_start;
+  for (const session::Node* node : nodes) {
+    if (!node->schedule) continue;
+    require(find_in(of_start, node->name, &NodeSchedule::node) == nullptr, Code::kWrongValue,
+            "leapp.start(schedule=..) and the annotation of node '" + node->name +
+                "' both state when it runs. Keep one of them.");
+    entries.push_back(*node->schedule);
+  }
+  return entries;
+}
+
 void add_schedule(const std::vector<NodeSchedule>& entries, const std::vector<ExportedNode>& nodes,
                   Bundle& bundle) {
   Pipeline& pipeline = bundle.pipeline;

@@ -8,6 +8,7 @@
 #include "session/front_end_interface.h"
 #include "session/index_views.h"
 #include "session/passes.h"
+#include "session/played_passes.h"
 #include "session/ports.h"
 #include "session/session_lock.h"
 #include "session/shadowing.h"
@@ -52,19 +53,22 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
 struct EndingPass {
   std::vector<session::OpenPass::BufferQuery> queries;
   std::vector<session::Declared> buffers;
-  NamedTensors independent;  // outputs that may be state
-  bool notifies = false;     // whether the front end receives a notification
-  bool alone = false;        // whether no other node is open
+  NamedTensors independent;                   // outputs that may be state
+  std::optional<session::PlayedPass> played;  // if these are results of an earlier pass
+  bool notifies = false;                      // whether the front end receives a notification
+  bool alone = false;                         // whether no other node is open
 };
 
-EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors) {
+EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors,
+                     const OutputOptions& options) {
   const session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
   EndingPass ending{.queries = open.pass.buffer_queries,
                     .buffers = open.pass.record.buffers,
                     .independent = {},
+                    .played = session::find_played(data, open, tensors, options),
                     .notifies = open.completed < 2,
                     .alone = data.nodes.open_names().size() == 1};
-  if (Session::instance().front_end() != nullptr) {
+  if (Session::instance().front_end() != nullptr && !ending.played) {
     ending.independent = session::find_independent_outputs(data, open, tensors);
   }
   return ending;
@@ -128,13 +132,17 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   const trace::FrameRef frame = trace::capture_source();
   Session& session = Session::instance();
   EndingPass ending = session::locked(
-      session, frame, [&](SessionData& data) { return begin_end(data, node, tensors); });
+      session, frame, [&](SessionData& data) { return begin_end(data, node, tensors, options); });
   ask_program(node, ending);
   session::locked(session, frame, [&](SessionData& data) {
     session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
     for (const TensorSemantics& output : ending.independent) open.undecided.insert(output.name);
     open.pass.record.buffers = ending.buffers;
-    session::complete_pass(data, open, tensors, options, frame);
+    if (ending.played) {
+      session::complete_played(data, open, tensors, options, std::move(*ending.played), frame);
+    } else {
+      session::complete_pass(data, open, tensors, options, frame);
+    }
   });
   return session::tensors_of(tensors);
 }

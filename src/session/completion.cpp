@@ -8,6 +8,7 @@
 #include "session/pass_builder.h"
 #include "session/passes.h"
 #include "session/placed_error.h"
+#include "session/played_passes.h"
 #include "session/ports.h"
 #include "trace/constant.h"
 #include "trace/sizes.h"
@@ -136,8 +137,9 @@ void compare_inputs(const SessionData& data, const SessionNode& node, NodeRun& r
 
 // Adds the pass to the log. Its ports are known to be those of the first pass.
 void add_run(SessionData& data, SessionNode& node, const NamedTensors& tensors,
-             const OutputOptions& options) {
+             const OutputOptions& options, bool played) {
   NodeRun run = node.pass.run;
+  run.played = played;
   run.node = node.id;
   run.pass = node.completed;
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
@@ -153,6 +155,23 @@ void add_run(SessionData& data, SessionNode& node, const NamedTensors& tensors,
   compare_inputs(data, node, run);
   if (data.runs.empty() || data.runs.back().node != node.id) ++node.turns;
   data.runs.push_back(std::move(run));
+}
+
+// Ends the pass, and tags its outputs and all other results.
+void finish_pass(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+                 const OutputOptions& options, bool played) {
+  add_run(data, node, tensors, options, played);
+  const TagRef inside = node.pass.inside;
+  for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);
+  for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
+    const Tag tag{.node = node.id,
+                  .port = entry.name,
+                  .pass = node.completed,
+                  .shape = entry.ref.sizes().vec(),
+                  .dtype = entry.ref.scalar_type()};
+    data.tags.set(entry.ref, std::make_shared<const Tag>(tag));
+  });
+  ++node.completed;
 }
 
 }  // namespace
@@ -186,7 +205,9 @@ void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& ten
   } else {
     check_outputs_again(data, node, tensors, options, frame);
   }
-  if (node.pass.recorded || first) {
+  if (!node.played.empty() && has_enough_passes(data, node)) {
+    node.latest = node.pass.record.recording.tape;  // later passes may play its results
+  } else if (node.pass.recorded || first) {
     Pass pass = build_pass(data, node, tensors, options);
     pass.closed_at = frame;
     if (data.sizes_vary && node.pass.recorded) warn_of_dynamic_ports(data, node, pass, frame);
@@ -195,27 +216,26 @@ void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& ten
       if (!use.after) continue;
       data.memory.set_writer(use.left, {node.id, node.passes.size()});
     }
+    if (node.pass.recorded) node.latest = pass.recording.tape;
     node.passes.push_back(std::move(pass));
   }
+  ++node.computed;
   if (first) {
     node.export_with = options.export_with;
     node.backend_params = options.backend_params;
     node.constants = options.constants;
+    node.schedule = options.schedule;
+    if (node.schedule) node.schedule->node = node.name;
     node.completion = static_cast<int>(std::ranges::count_if(data.nodes, &Node::complete));
   }
-  add_run(data, node, tensors, options);
-  // Tags the outputs and all other results of the pass.
-  const TagRef inside = node.pass.inside;
-  for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);
-  for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    const Tag tag{.node = node.id,
-                  .port = entry.name,
-                  .pass = node.completed,
-                  .shape = entry.ref.sizes().vec(),
-                  .dtype = entry.ref.scalar_type()};
-    data.tags.set(entry.ref, std::make_shared<const Tag>(tag));
-  });
-  ++node.completed;
+  finish_pass(data, node, tensors, options, false);
+}
+
+void complete_played(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+                     const OutputOptions& options, PlayedPass played, trace::FrameRef frame) {
+  check_outputs_again(data, node, tensors, options, frame);
+  if (node.computed <= data.options.max_cached_io + 1) node.played.push_back(std::move(played));
+  finish_pass(data, node, tensors, options, true);
 }
 
 }  // namespace leapp::session

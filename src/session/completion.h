@@ -15,4 +15,8 @@ NamedTensors find_independent_outputs(const SessionData& data, const SessionNode
 void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& tensors,
                    const OutputOptions& options, trace::FrameRef frame);
 
+/// Records the open pass as the played one, and ends it in the same way.
+void complete_played(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+                     const OutputOptions& options, PlayedPass played, trace::FrameRef frame);
+
 }  // namespace leapp::session

@@ -40,6 +40,8 @@ struct OpenPass {
 /// A node and its open pass.
 struct SessionNode : Node {
   OpenPass pass;
+  int computed = 0;                          ///< number of passes that were not played
+  std::shared_ptr<trace::Tape> latest = {};  ///< tape of the last one of these that was recorded
 };
 
 }  // namespace leapp::session

@@ -26,9 +26,11 @@ VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantic
   const VarId var = known ? *known : data.tape->use(entry.ref);
   if (!depends_on_state(data.tape, node, var)) {
     const char* now_and_then =
-        " In the first pass it did. Computation that runs only in some ticks, such as an action "
-        "chunk that later ticks consume, is not exported. Compute the chunk in a node and consume "
-        "it outside, or keep it and a counter in tensors and select with torch.where().";
+        " In the first pass it did. A queue of actions is exported if the passes that take one "
+        "from "
+        "it compute nothing from their inputs. Otherwise compute the chunk in a node of its own, "
+        "or "
+        "keep it and a counter in tensors and select with torch.where().";
     refuse(Code::kNotTraced,
            not_traced_text(node.name, entry.name) + (node.complete() ? now_and_then : ""));
   }
@@ -156,6 +158,7 @@ Pass build_pass(SessionData& data, SessionNode& node, const NamedTensors& tensor
     pass.recording.inputs.push_back({state.name, state.before});
     pass.inputs.push_back(state.initial);
   }
+  pass.of_node = node.completed;
   if (!recorded) return pass;
   pass.number = ++data.recorded_passes;
   record_buffers(*data.tape, pass);

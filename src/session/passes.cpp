@@ -30,6 +30,7 @@ constexpr int kMostPassesInTurns = 64;
 
 bool is_recorded(const SessionData& data, const SessionNode& node) {
   if (!node.traced || node.completed <= data.options.max_cached_io) return node.traced;
+  if (!node.played.empty()) return true;
   if (data.nodes.size() < 2 || node.completed >= kMostPassesInTurns) return false;
   const bool begins_turn = data.runs.empty() || data.runs.back().node != node.id;
   return node.turns + (begins_turn ? 1 : 0) <= data.options.max_cached_io + 1;

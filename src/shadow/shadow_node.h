@@ -61,6 +61,9 @@ class ShadowNode {
   ShadowNodeReport report;
   std::vector<Given> given;                ///< by input
   std::optional<ShadowDifference> misfit;  ///< an input that the model does not accept
+  /// The node that plays its chunks (compile/playback.h). The program's outputs are those of that
+  /// node, and its passes in which this one is not due are played.
+  std::optional<std::size_t> player;
   bool is_open = false;
   bool waits = false;      ///< the program completed a pass that the bundle has not run yet
   std::int64_t turns = 0;  ///< number of these passes: several with a repeat in the schedule

@@ -7,6 +7,7 @@
 #include "base/find.h"
 #include "base/log.h"
 #include "bundle/initial_values.h"
+#include "session/record/played_pass.h"
 
 namespace leapp::shadow {
 
@@ -19,6 +20,7 @@ ShadowRun::ShadowRun(const std::filesystem::path& yaml, const ShadowOptions& opt
   RuntimeOptions runtime;
   runtime.bundle = options.bundle;
   load(runtime);
+  find_players();
 }
 
 void ShadowRun::load(const RuntimeOptions& options) {
@@ -44,6 +46,16 @@ void ShadowRun::load(const RuntimeOptions& options) {
       executor_.set_initial(wire.target, *value);
     } else if (executor_.wiring().has_schedule()) {
       executor_.set_held(wire.source, *value);
+    }
+  }
+}
+
+void ShadowRun::find_players() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (const Timing::Age& age : executor_.wiring().timing(i).ages) {
+      ShadowNode& source = nodes_[age.node];
+      const std::string name = source.model().name + session::kPlaybackSuffix;
+      if (bundle_.models[i].name.starts_with(name)) source.player = i;
     }
   }
 }
@@ -114,16 +126,19 @@ void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
     const std::lock_guard lock(mutex_);
     ShadowNode* const found = find(node);
     if (found == nullptr || !found->is_open) return;
+    ShadowNode& shown = found->player ? nodes_[*found->player] : *found;
+    if (found->player) shown.open();
     for (const NamedTensors* group : {&tensors, &static_outputs}) {
       for (const TensorSemantics& tensor : *group) {
-        if (const auto output = found->find_output(tensor.name))
-          found->expect_output(*output, tensor.ref);
+        if (const auto output = shown.find_output(tensor.name))
+          shown.expect_output(*output, tensor.ref);
       }
     }
-    found->is_open = false;
+    found->is_open = shown.is_open = false;
     ++found->turns;
     if (std::exchange(found->waits, true)) return;
     passes_.push_back({static_cast<std::size_t>(found - nodes_.data()), where});
+    if (found->player) passes_.push_back({*found->player, where});
     const bool is_complete = passes_.size() == nodes_.size();
     if (is_complete && !executor_.wiring().has_schedule()) remarks = run_passes();
   }
@@ -166,6 +181,7 @@ void ShadowRun::run_tick() {
     const Pass* const pass = find_in(passes_, index, &Pass::node);
     const bool is_due = executor_.is_due(index);
     where_ = pass != nullptr ? pass->where : passes_.back().where;
+    if (node.player && !is_due) continue;
     if (pass != nullptr) step(node);
     // What an input holds in a tick in which the program does not run the node is not known.
     const bool is_known = executor_.wiring().timing(index).on_change.empty();

@@ -54,6 +54,7 @@ class ShadowRun final : public session::Shadowing {
   };
 
   void load(const RuntimeOptions& options);
+  void find_players();
   ShadowNode* find(const std::string& node);
   bool is_initial(const ShadowNode& node, std::size_t input, const ConstTensorView& value) const;
   bool close(const ConstTensorView& program, const ConstTensorView& bundle) const;

@@ -67,6 +67,7 @@ void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
 bool ShadowRun::fill_state(ShadowNode& node) {
   bool known = true;
   for (std::size_t i = 0; i < node.given.size(); ++i) {
+    if (executor_.is_fed_by_schedule(node.at(i))) continue;
     switch (node.given[i]) {
       case ShadowNode::Given::kInput:
         check_wire(node, i);

@@ -65,7 +65,6 @@ class ScheduleFinder {
   const NodeSchedule* stated(const Node& node) const {
     return find_in(stated_, node.name, &NodeSchedule::node);
   }
-
   void check_names(const NodeSchedule& entry) const {
     const auto place = [&](const char* key) {
       return "leapp.start(schedule=..), '" + entry.node + "', " + key + ": ";
@@ -305,9 +304,14 @@ class ScheduleFinder {
 
   std::string declarations() const {
     std::set<std::string> all;
+    const auto add = [&](Entries entries) {
+      std::erase_if(entries,
+                    [&](const NodeSchedule& entry) { return find(entry.node)->is_playback; });
+      all.insert(declaration_of(entries));
+    };
     for (const Reading& reading : readings_) {
-      all.insert(declaration_of(reading.entries));
-      for (const Entries& other : reading.others) all.insert(declaration_of(other));
+      add(reading.entries);
+      for (const Entries& other : reading.others) add(other);
     }
     std::string text;
     for (const std::string& each : all) text += (text.empty() ? "" : " or ") + each;
@@ -316,21 +320,36 @@ class ScheduleFinder {
 
   void refuse(const std::string& why) {
     const Node& last = *nodes_.back();
+    const Node* const* const played =
+        find_where(nodes_, [](const Node* n) { return n->is_playback; });
     Diagnostic refusal =
-        !rates_.empty() ? rates_.front()
-                        : finding(Code::kRates, LogLevel::kError,
-                                  trace::resolve_source(last.passes.front().opened_at), last.name,
-                                  "the nodes ran at different rates: " + counts_in_words(nodes_));
+        played != nullptr ? played_refusal(**played)
+        : !rates_.empty() ? rates_.front()
+                          : finding(Code::kRates, LogLevel::kError,
+                                    trace::resolve_source(last.passes.front().opened_at), last.name,
+                                    "the nodes ran at different rates: " + counts_in_words(nodes_));
     refusal.text += ". " + why;
     done_.refusal = std::move(refusal);
+  }
+
+  // For a node whose passes output results of earlier ones.
+  Diagnostic played_refusal(const Node& playback) const {
+    const Node& node = *find(stated(playback)->ages.begin()->second);
+    return finding(Code::kRates, LogLevel::kError,
+                   trace::resolve_source(node.passes.front().opened_at), node.name,
+                   played_in_words(node, playback));
   }
 
   void accept(Reading& reading) {
     if (reading.entries.empty()) return;
     const std::string& base = find_node(nodes_, reading.fit.base)->name;
     for (const NodeSchedule& entry : reading.entries) {
-      const NodeTiming& timing = reading.fit.timings.at(find(entry.node)->id);
-      done_.remarks.push_back(describe_entry(entry, base, timing.ticks.size()));
+      const Node& node = *find(entry.node);
+      const NodeTiming& timing = reading.fit.timings.at(node.id);
+      done_.remarks.push_back(
+          node.is_playback ? node.name + ": in every tick one element of the last chunk of " +
+                                 entry.ages.begin()->second
+                           : describe_entry(entry, base, timing.ticks.size()));
     }
     for (const Node* node : nodes_) {
       const bool repeats = reading.fit.timings.at(node->id).repeat > 1;

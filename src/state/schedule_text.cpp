@@ -86,4 +86,12 @@ std::string counts_in_words(std::span<const session::Node* const> nodes) {
   });
 }
 
+std::string played_in_words(const session::Node& computing, const session::Node& playing) {
+  return "node '" + computing.name + "' computed new outputs in " +
+         std::to_string(computing.completed) + " of " + std::to_string(playing.completed) +
+         " passes, and output results of an earlier pass in the others, as a policy with a queue "
+         "of "
+         "actions does";
+}
+
 }  // namespace leapp::state

@@ -31,4 +31,8 @@ std::string ticks_in_words(const std::vector<int>& ticks);
 /// Returns "'planner' 3 times, 'tracker' 15 times".
 std::string counts_in_words(std::span<const session::Node* const> nodes);
 
+/// Returns "node 'policy' computed new outputs in 2 of 150 passes, and ..", for the two nodes of a
+/// queue of actions.
+std::string played_in_words(const session::Node& computing, const session::Node& playing);
+
 }  // namespace leapp::state

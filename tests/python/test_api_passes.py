@@ -335,14 +335,3 @@ def test_a_value_of_an_open_node_is_refused(bench: Workbench) -> None:
         refused("LP110", "'inner'", "'outer'"),
     ):
         outer(torch.ones(2))
-
-
-def test_a_chunk_that_is_consumed_tick_by_tick_is_refused(bench: Workbench) -> None:
-    """The message says what to write instead."""
-    queue: collections.deque[torch.Tensor] = collections.deque()
-    with bench.trace(), refused("LP111"):
-        for _ in range(2):
-            x = annotate.input_tensors("n", {"x": torch.randn(1, 6)})
-            if not queue:
-                queue.extend((x * 2).reshape(3, 2))
-            annotate.output_tensors("n", {"y": queue.popleft()}, export_with="jit")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state, _untraced
@@ -46,6 +46,7 @@ class Annotate:
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
         constants: Sequence[Any] | None = None,
+        schedule: Mapping[str, Any] | None = None,
     ) -> Any:
         """Name the node's outputs and close it.
 
@@ -59,12 +60,14 @@ class Annotate:
             constants: Constants of the node that you acknowledge: paths such as
                 ``"env.default_pose"`` (``*`` stands for any characters), tensors or
                 arrays. The inventory no longer lists them, see :func:`leapp.inventory`.
+            schedule: When the node runs, if not once per tick, such as ``{"every": 5}``: its entry
+                of ``leapp.start(schedule=..)``.
 
         Returns:
             The outputs: a bare value for one entry, a tuple in order for more.
         """
         return _state.calls.output_tensors(
-            node_name, tensors, static_outputs, export_with, backend_params, constants
+            node_name, tensors, static_outputs, export_with, backend_params, constants, schedule
         )
 
     @overload
@@ -80,6 +83,7 @@ class Annotate:
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
         constants: Sequence[Any] | None = None,
+        schedule: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> Callable[[_F], _F]: ...
 
@@ -92,6 +96,7 @@ class Annotate:
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
         constants: Sequence[Any] | None = None,
+        schedule: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> Any:
         """Decorate a function or method so that each call is one pass of a node.
@@ -106,6 +111,7 @@ class Annotate:
             export_with: As in :meth:`output_tensors`.
             backend_params: As in :meth:`output_tensors`.
             constants: As in :meth:`output_tensors`.
+            schedule: As in :meth:`output_tensors`.
             unknown: Keywords of other versions. They have no effect, and a traced call logs a
                 warning.
         """
@@ -114,7 +120,7 @@ class Annotate:
             if isinstance(target, (staticmethod, classmethod)):
                 return type(target)(decorate(target.__func__))
             return _decorate(
-                target, node_name, export_with, backend_params, constants, sorted(unknown)
+                target, node_name, export_with, backend_params, constants, schedule, sorted(unknown)
             )
 
         return decorate if function is None else decorate(function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _holders, _rerun, _trace, _tracing
@@ -30,6 +30,7 @@ class Stage:
     export_with: str | None
     backend_params: dict[str, Any] | None
     constants: Sequence[Any] | None
+    schedule: Mapping[str, Any] | None
     #: Keywords that annotate.method() does not know.
     unknown: list[str]
 
@@ -143,8 +144,9 @@ class Stage:
     def close(self, outputs: Flat) -> tuple[Any, ...]:
         """Close the node with these outputs, and return them."""
         return _tracing.close_node(
-            self.node, outputs, [], self.export_with, self.backend_params, self.constants
-        )
+            self.node, outputs, [], self.export_with, self.backend_params, self.constants,
+            self.schedule,
+        )  # fmt: skip
 
     def output_names(self, result: Any) -> list[str]:
         """Return the names of the function's results: its variables, if its source shows them."""

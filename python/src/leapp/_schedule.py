@@ -1,4 +1,4 @@
-"""The schedule that ``leapp.start(schedule=..)`` states, checked."""
+"""The schedule that ``leapp.start()`` or an annotation states, checked."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ def checked(schedule: Mapping[str, Mapping[str, Any]] | None) -> list[Entry]:
     """Return the entries of a schedule for the compiled module."""
     where = "leapp.start(schedule=..)"
     expect((Mapping, type(None)), schedule, f"{where} maps names of nodes to entries")
-    entries: list[Entry] = []
-    for node, entry in (schedule or {}).items():
-        expect(str, node, f"{where} takes names of nodes")
-        expect(Mapping, entry, f"{where}: the entry of node '{node}' must be a mapping")
-        for key in entry:
-            if key not in _KEYS:
-                raise LeappValueError.at_caller(
-                    "LP003",
-                    f"{where}: the entry of node '{node}' has the unknown key {key!r}; it may have "
-                    f"{', '.join(_KEYS)}.",
-                )
-        reader = _Reader(entry, f"{where}: of node '{node}',")
-        entries.append(
-            (
-                node,
-                reader.number("every", 1),
-                reader.number("phase", 0),
-                reader.number("repeat", 1),
-                reader.names_by_name("carry"),
-                reader.text("index"),
-                reader.text("when"),
-                reader.names("on_change"),
-                reader.names_by_name("age"),
+    return [entry_of(node, entry, where) for node, entry in (schedule or {}).items()]
+
+
+def entry_of(node: str, entry: Mapping[str, Any], where: str) -> Entry:
+    """Return the entry of one node for the compiled module."""
+    expect(str, node, f"{where} takes names of nodes")
+    expect(Mapping, entry, f"{where}: the entry of node '{node}' must be a mapping")
+    for key in entry:
+        if key not in _KEYS:
+            raise LeappValueError.at_caller(
+                "LP003",
+                f"{where}: the entry of node '{node}' has the unknown key {key!r}; it may have "
+                f"{', '.join(_KEYS)}.",
             )
-        )
-        _require_port(entry.get("when"), f"{where}: of node '{node}', 'when'")
-    return entries
+    reader = _Reader(entry, f"{where}: of node '{node}',")
+    _require_port(entry.get("when"), f"{where}: of node '{node}', 'when'")
+    return (
+        node,
+        reader.number("every", 1),
+        reader.number("phase", 0),
+        reader.number("repeat", 1),
+        reader.names_by_name("carry"),
+        reader.text("index"),
+        reader.text("when"),
+        reader.names("on_change"),
+        reader.names_by_name("age"),
+    )
 
 
 def _require_port(value: str | None, what: str) -> None:

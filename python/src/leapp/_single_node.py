@@ -26,7 +26,7 @@ class SingleNode:
     ) -> None:  # fmt: skip
         self._function, self._states = function, dict(states)
         self._stage = Stage(
-            _with_signature(function), node, export_with, backend_params, constants, []
+            _with_signature(function), node, export_with, backend_params, constants, None, []
         )
 
     def run(self, *args: Any, **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from typing_extensions import Self
 from ._payload import Meaning
 
 _Entries = Sequence[tuple[str, Tensor, Meaning | None]]
+_Schedule = tuple[str, int, int, int, dict[str, str], str, str, list[str], dict[str, str]]
 
 def start(
     name: str,
@@ -23,9 +24,7 @@ def start(
     dry_run: bool,
     non_traced: Sequence[str],
     max_cached_io: int,
-    schedule: Sequence[
-        tuple[str, int, int, int, dict[str, str], str, str, list[str], dict[str, str]]
-    ],
+    schedule: Sequence[_Schedule],
     noise: str,
 ) -> None: ...
 def prepare() -> None: ...
@@ -65,6 +64,7 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any],
     constants: list[str | Tensor],
+    schedule: _Schedule | None,
 ) -> list[Tensor]: ...
 def state_tensors(node: str, entries: _Entries) -> list[Tensor]: ...
 def update_state(node: str, entries: _Entries) -> list[Tensor]: ...

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _holders, _trace
+from . import _holders, _schedule, _trace
 from ._numpy import kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
@@ -39,8 +39,10 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
     constants: Sequence[Any] | None = None,
+    schedule: Mapping[str, Any] | None = None,
 ) -> Any:
-    if static_outputs is None and backend_params is None and constants is None:
+    plain = static_outputs is None and backend_params is None
+    if plain and constants is None and schedule is None:
         values = _trace.output_dict(node, tensors, export_with)
         if values is not NotImplemented:
             return values
@@ -48,7 +50,7 @@ def output_tensors(
     given = {} if static_outputs is None else static_outputs
     statics = flatten("output_tensors static_outputs", node, given)
     static = _entries_of("static output", node, statics)
-    return _bare(close_node(node, flat, static, export_with, backend_params, constants))
+    return _bare(close_node(node, flat, static, export_with, backend_params, constants, schedule))
 
 
 def close_node(
@@ -58,6 +60,7 @@ def close_node(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
     constants: Sequence[Any] | None = None,
+    schedule: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
     """Pass the outputs to the session and return them, one value for each."""
     name = f"export_with of node '{node}' must be the name of a backend or None"
@@ -65,7 +68,10 @@ def close_node(
     expect((dict, NoneType), backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
     known = _acknowledged(node, constants)
-    values = _trace.output_tensors(node, entries, static, export_with, backend_params or {}, known)
+    entry = None if schedule is None else _schedule.entry_of(node, schedule, "schedule=")
+    values = _trace.output_tensors(
+        node, entries, static, export_with, backend_params or {}, known, entry
+    )
     return _restored(flat, values, as_given=True)
 
 

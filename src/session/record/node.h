@@ -12,6 +12,7 @@
 #include "leapp/metadata.h"
 #include "session/record/age.h"
 #include "session/record/pass.h"
+#include "session/record/played_pass.h"
 
 namespace leapp::session {
 
@@ -27,6 +28,7 @@ struct NodePort : Port {
 struct Node {
   std::string name;
   NodeId id = kNoId;
+  bool is_playback = false;  ///< LEAPP made it: it outputs the elements of another node's chunks
   bool traced = true;        ///< false: the node is listed in non_traced
   bool read_values = false;  ///< a pass read numbers from traced tensors, and may branch on them
   int completed = 0;         ///< number of completed passes; the first ones are in `passes`
@@ -39,8 +41,10 @@ struct Node {
   std::set<std::string> undecided;  ///< outputs that depend on no input and may be state
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
-  NamedTensors constants;  ///< constants that the user acknowledged
+  NamedTensors constants;                ///< constants that the user acknowledged
+  std::optional<NodeSchedule> schedule;  ///< stated by the annotation
   std::vector<Pass> passes;
+  std::vector<PlayedPass> played;  ///< passes that output results of earlier ones, in order
 
   bool complete() const noexcept { return completed > 0; }
   /// Returns whether its recorded operators are exported, rather than a model of the user.

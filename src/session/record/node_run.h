@@ -24,6 +24,7 @@ struct NodeRun {
 
   NodeId node = kNoId;
   int pass = 0;                                           ///< pass of the node, from 0
+  bool played = false;                                    ///< it is a PlayedPass
   std::vector<Input> inputs = {};                         ///< by Node::inputs
   std::vector<std::optional<std::int64_t>> numbers = {};  ///< by Node::outputs, likewise
 };
