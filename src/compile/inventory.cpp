@@ -190,7 +190,8 @@ class Collector {
     const bool fresh = variable.store != kNoId && tape.store(variable.store).fresh;
     const bool is_real = !content.is_complex() && content.numel() <= kMostLiterals;
     if (fresh && is_real && constant.path.empty()) {
-      reads_.push_back({frame, op, "", values_of(content), false, true});
+      reads_.push_back(
+          {tape.store(variable.store).made_at, op, "", values_of(content), false, true});
       pending_.push_back(std::move(constant));
       return;
     }

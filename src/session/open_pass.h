@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,7 +41,8 @@ struct OpenPass {
 /// A node and its open pass.
 struct SessionNode : Node {
   OpenPass pass;
-  int computed = 0;                          ///< number of passes that were not played
+  std::set<std::string> foreign = {};  ///< outputs that code may compute which is not recorded
+  int computed = 0;                    ///< number of passes that were not played
   std::shared_ptr<trace::Tape> latest = {};  ///< tape of the last one of these that was recorded
 };
 

@@ -9,6 +9,15 @@
 namespace leapp::session {
 namespace {
 
+// Returns whether a tensor depends on an array that no recorded call computed.
+bool depends_on_foreign(const OpenTape& tape, const at::Tensor& tensor) {
+  if (tape.baked.empty()) return false;
+  return trace::depends_on(*tape, tape->use(tensor), [&](VarId id) {
+    const auto baked = tape.baked.find(id);
+    return baked != tape.baked.end() && baked->second.foreign;
+  });
+}
+
 VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantics& entry) {
   const auto known = data.tape->find(entry.ref);
   const NodeId owner = known ? data.tape->variable(*known).node : kNoId;
@@ -20,6 +29,11 @@ VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantic
            "outputs of node '" + node.name + "' belong to a different node: '" + entry.name +
                "' was computed in '" + data.nodes.at(other).name +
                "'. Pass it to this node through annotate.input_tensors() first.");
+  }
+  // compile_graph() refuses what other code computed; only the first passes look for it.
+  if (node.foreign.contains(entry.name) || depends_on_foreign(data.tape, entry.ref)) {
+    node.foreign.insert(entry.name);
+    return data.tape->use(entry.ref);
   }
   // The result of an operator can be followed from pass to pass.
   if (node.undecided.count(entry.name) > 0) return data.tape->add_snapshot(entry.ref, node.id);

@@ -192,8 +192,9 @@ void record_call(SessionData& data, PendingCall& call) {
   if (call.traits.uninitialized) {
     // torch.tensor([..]) and others allocate memory with this operator and fill it without an
     // operator.
-    trace::for_each_tensor(call.results(),
-                           [&](const at::Tensor& made) { data.tape->add_outside(made, true); });
+    trace::for_each_tensor(call.results(), [&](const at::Tensor& made) {
+      data.tape->add_outside(made, true, call.frame);
+    });
     return;
   }
   if (!data.tape.baked.empty() && (call.traits.writes == call.traits.overwrites || call.random)) {

@@ -58,38 +58,60 @@ bool inputs_vary(const Node& node) {
   });
 }
 
-// Returns a refusal of a value that may have been computed by code that was not recorded.
-std::optional<Diagnostic> judge_foreign(const NodeStates& states, const session::BakedValue& value,
-                                        const Paths& paths) {
-  const std::string& node = states.node->name;
+// Returns whether the variable is an output whose value differs between passes.
+bool is_output_that_varies(const Node& node, const Pass& pass, VarId var) {
+  const std::vector<trace::Recording::Port>& outputs = pass.recording.outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].var != var) continue;
+    const auto differs = [&](const Pass& other) {
+      return !trace::same_value(other.outputs.at(i), pass.outputs.at(i));
+    };
+    if (std::ranges::any_of(node.passes, differs)) return true;
+  }
+  return false;
+}
+
+// Returns the refusal of a value that may have been computed by code that was not recorded.
+Diagnostic refuse_foreign(const Node& node, const Pass& pass, const session::BakedValue& value,
+                          const Paths& paths) {
   const session::ForeignValue& foreign = *value.foreign;
   const ir::SourceLocation where = trace::resolve_source(value.where);
-  const at::Tensor tensor = states.exported().tape().tensor(value.var);
+  const at::Tensor tensor = pass.tape().tensor(value.var);
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
   if (foreign.written) {
-    return finding(Code::kWrittenArray, LogLevel::kError, where, node,
-                   "node '" + node + "' writes in place to " +
+    return finding(Code::kWrittenArray, LogLevel::kError, where, node.name,
+                   "node '" + node.name + "' writes in place to " +
                        (path.empty() ? "a NumPy array" : "the NumPy array '" + path + "'") +
                        " of the program. LEAPP does not see all writes to such an array, so its "
-                       "value would be wrong in later ticks. If it keeps a value between ticks, "
-                       "declare it with annotate.register_buffer() and use the array that this "
-                       "returns. Otherwise write to a copy that np.array() makes in the node.");
+                       "value would be wrong in later ticks. If NumPy writes it and it keeps a "
+                       "value between ticks, declare it with annotate.register_buffer() and use "
+                       "the array that this returns. Otherwise write to a copy that np.array() "
+                       "makes in the node. If compiled code writes it, such as numba or MuJoCo, "
+                       "compute it outside of the node and pass it through "
+                       "annotate.input_tensors().");
   }
-  const bool vary = inputs_vary(*states.node);
-  if (vary && states.differences.empty()) return std::nullopt;
   const std::string left = foreign.left_at.empty()
                                ? ""
                                : " A traced value became a NumPy array at " + foreign.left_at +
                                      ", and other code may have computed this one from it.";
   return finding(
-      Code::kForeignValue, LogLevel::kError, where, node,
-      "node '" + node + "' uses a NumPy array that no recorded operation computed." + left +
+      Code::kForeignValue, LogLevel::kError, where, node.name,
+      "node '" + node.name + "' uses a NumPy array that no recorded operation computed." + left +
           " As a constant it could be wrong. Compute it with PyTorch, or with NumPy from traced "
           "arrays only, or pass it through annotate.input_tensors(). If it keeps a value between "
           "ticks, declare it with annotate.register_buffer()." +
-          (vary ? ""
-                : " If it is a constant, create it before the node opens, or trace a second pass "
-                  "with other inputs."));
+          (inputs_vary(node) ? ""
+                             : " If it is a constant, create it before the node opens, or trace a "
+                               "second pass with other inputs."));
+}
+
+// Returns the refusal, unless passes with different inputs show that the value is a constant.
+std::optional<Diagnostic> judge_foreign(const NodeStates& states, const session::BakedValue& value,
+                                        const Paths& paths) {
+  const bool differs = value.foreign->written || !states.differences.empty() ||
+                       is_output_that_varies(*states.node, states.exported(), value.var);
+  if (inputs_vary(*states.node) && !differs) return std::nullopt;
+  return refuse_foreign(*states.node, states.exported(), value, paths);
 }
 
 }  // namespace
@@ -118,6 +140,9 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
   const std::set<trace::StoreId> state_memory = stores_of(states.exported(), states.states);
   std::set<VarId> constants;
   for_each_constant(states, [&](const trace::Site&, VarId var) { constants.insert(var); });
+  for (const trace::Recording::Port& output : states.exported().recording.outputs) {
+    constants.insert(output.var);
+  }
   const std::string& node = states.node->name;
   const trace::Tape& tape = states.exported().tape();
   for (const session::BakedValue& value : baked) {
@@ -189,6 +214,15 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
     suspects.erase(suspect);
   });
   return findings;
+}
+
+std::optional<Diagnostic> find_foreign(const Node& node, const Paths& paths) {
+  for (const Pass& pass : node.passes) {
+    for (const session::BakedValue& value : pass.baked) {
+      if (value.foreign) return refuse_foreign(node, pass, value, paths);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace leapp::state

@@ -2,6 +2,8 @@
 // undeclared values of other nodes, random draws.
 #pragma once
 
+#include <optional>
+
 #include "state/external_reads.h"
 
 namespace leapp::state {
@@ -22,5 +24,9 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
 /// returns memory that its only pass read, although an input of another node received it.
 Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
                          const Paths& paths);
+
+/// Returns the refusal of the first value in any pass that code may have computed which was not
+/// recorded.
+std::optional<Diagnostic> find_foreign(const Node& node, const Paths& paths);
 
 }  // namespace leapp::state

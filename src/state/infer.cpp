@@ -57,7 +57,7 @@ Findings unnamed(const Findings& differences, const Findings& named) {
 }
 
 // All states are known here, so outputs that depend on no state and no input are constants.
-void check_undecided(const NodeStates& states) {
+void check_undecided(const NodeStates& states, const Paths& paths) {
   const Node& node = *states.node;
   const trace::Tape& tape = states.exported().tape();
   std::set<VarId> kept;  // as the pass reads them
@@ -69,17 +69,27 @@ void check_undecided(const NodeStates& states) {
   };
   for (const trace::Recording::Port& output : states.exported().recording.outputs) {
     if (node.undecided.count(output.name) == 0) continue;
-    require(trace::depends_on(tape, output.var, varies), Code::kNotTraced,
-            trace::line_prefix(states.exported().opened_at) +
-                session::not_traced_text(node.name, output.name) +
-                (node.passes.size() < 2 ? " If it is state, trace a second pass." : ""));
+    if (trace::depends_on(tape, output.var, varies)) continue;
+    if (const auto foreign = find_foreign(node, paths)) {
+      throw Error(foreign->code,
+                  (foreign->where.empty() ? "" : foreign->where + ": ") + foreign->text);
+    }
+    throw Error(Code::kNotTraced,
+                trace::line_prefix(states.exported().opened_at) +
+                    session::not_traced_text(node.name, output.name) +
+                    (node.passes.size() < 2 ? " If it is state, trace a second pass." : ""));
   }
 }
 
-// Names undeclared state after its path in the program.
+// Names undeclared state after its path in the program, and buffers after their declaration. A
+// buffer may have the name of a port.
 void name_states(NodeStates& states, const Paths& paths) {
   const trace::Tape& tape = states.exported().tape();
   for (State& state : states.states) {
+    if (state.origin == State::Origin::kDeclared) {
+      const std::string declared = std::exchange(state.slot.name, "");
+      state.slot.name = unused_name(*states.node, states.states, declared);
+    }
     if (!state.slot.name.empty()) continue;
     const VarId var = states.read_as(state);
     const at::Tensor first = var == kNoId ? at::Tensor() : tape.tensor(var);
@@ -115,7 +125,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
       append(done.findings, unnamed(states.differences, done.findings));
     }
     append(done.findings, baked);
-    if (std::ranges::none_of(baked, is_foreign)) check_undecided(states);
+    if (std::ranges::none_of(baked, is_foreign)) check_undecided(states, paths);
   }
   for (NodeStates& states : done.nodes) {
     append(done.findings, find_undeclared(states, all, paths));

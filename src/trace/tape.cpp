@@ -151,7 +151,7 @@ VarId Tape::use(const at::Tensor& tensor) {
   return add_outside(tensor);
 }
 
-VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
+VarId Tape::add_outside(const at::Tensor& tensor, bool fresh, FrameRef made_at) {
   const StoreId memory = new_store(tensor);
   const VarId id = new_variable(tensor, Variable::Origin::kOutside, memory);
   if (memory == kNoId) {
@@ -168,6 +168,7 @@ VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
   }
   store(memory).capture = capture;
   store(memory).fresh = fresh;
+  store(memory).made_at = made_at;
   return id;
 }
 

@@ -61,8 +61,9 @@ struct Store {
   NodeId node = kNoId;                        ///< the open node whose data was written to it
   std::int32_t last_write = -1;               ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture =
-      {};              ///< content at its first use; null for memory created on the tape
-  bool fresh = false;  ///< captured, but created while the tape ran: never state
+      {};                 ///< content at its first use; null for memory created on the tape
+  bool fresh = false;     ///< captured, but created while the tape ran: never state
+  FrameRef made_at = {};  ///< line of the program that created it, if fresh
   /// Further storages over the same bytes, created by NumPy; held so that their addresses are not
   /// reused.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
@@ -140,7 +141,7 @@ class Tape {
 
   /// Adds a tensor whose content is stored by value, whatever computed it. `fresh`: it was just
   /// created (a random draw, memory that its owner fills directly), so it cannot be state.
-  VarId add_outside(const at::Tensor& tensor, bool fresh = false);
+  VarId add_outside(const at::Tensor& tensor, bool fresh = false, FrameRef made_at = {});
 
   /// Returns a copy of the tensor's current value, which later writes do not change.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);

@@ -204,3 +204,43 @@ def test_a_pass_that_was_dropped_leaves_nothing(bench: Workbench) -> None:
         y = x.numpy() + program.pose
         annotate.output_tensors("n", {"y": torch.from_numpy(y)}, export_with="jit")
     bench.compile()
+
+
+#: Outputs that consist of what other code computed alone.
+OUTPUTS: dict[str, tuple[Callable[[Program, np.ndarray], Any], str]] = {
+    "compiled code": (lambda program, x: compiled_code(x), "LP223"),
+    "an array of the program": (lambda program, x: assigned(program.pose, x), "LP224"),
+    "a part of it": (lambda program, x: assigned(program.pose, x)[1:], "LP224"),
+}
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+@pytest.mark.parametrize(("compute", "code"), OUTPUTS.values(), ids=OUTPUTS)
+def test_an_output_that_other_code_computed(
+    bench: Workbench, compute: Callable[[Program, np.ndarray], Any], code: str, passes: int
+) -> None:
+    program = Program()
+    with bench.trace():
+        for value in range(passes):
+            x = annotate.input_tensors("n", {"x": np.full(3, value, np.float32)})
+            annotate.output_tensors("n", {"y": compute(program, x)}, export_with="jit")
+    with refused(code):
+        bench.compile()
+
+
+def test_a_replaced_function_equals_the_original(bench: Workbench) -> None:
+    """Tables of other packages, such as numba's, find it."""
+    known = {np.zeros: "zeros", np.mean: "mean"}
+    originals = np.zeros, np.mean
+    with bench.trace():
+        assert known[np.zeros] == "zeros" and known[np.mean] == "mean"
+        replaced = {np.zeros: "zeros", np.mean: "mean"}
+    assert [replaced[each] for each in originals] == ["zeros", "mean"]
+
+
+def test_an_element_of_an_array_is_no_sequence(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": np.ones(3, np.float32)})
+        assert torch.Tensor([x[0], x[1]]).tolist() == [1.0, 1.0]
+        assert x[0][()] * 2 == 2
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import Workbench
+from conftest import Workbench, refused
 
 import leapp
 from leapp import annotate
@@ -94,6 +94,22 @@ def test_literals_sizes_and_library_numbers_are_left_out(bench: Workbench) -> No
         annotate.output_tensors("n", {"y": y}, export_with="jit")
     bench.compile()
     assert leapp.inventory() == [leapp.NodeInventory("n", [], [])]
+
+
+class Stick:
+    x = 0.0
+
+
+def test_a_value_that_equals_a_literal_is_listed(bench: Workbench) -> None:
+    with bench.trace():
+        for _ in range(3):
+            x = annotate.input_tensors("n", {"x": torch.randn(1, 3)})
+            command = torch.tensor([[Stick.x, 0.0, 0.0]])
+            annotate.output_tensors("n", {"y": x + command}, export_with="jit")
+    with refused("LP413"):
+        bench.compile(strict_constants=True)
+    (constant,) = leapp.inventory()[0].constants
+    assert (constant.shape, constant.min, constant.max) == ((1, 3), 0, 0)
 
 
 def measured() -> float:

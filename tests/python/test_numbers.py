@@ -6,6 +6,7 @@ import dis
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -93,16 +94,44 @@ def test_by_the_line(
     assert _numbers.judge([read]) == [path]
 
 
-def made() -> Any:
-    return [0.5, (1.5, -2.5)]
+def made(x: Any) -> Any:
+    a = torch.tensor([0.5, -1.5])
+    b = torch.tensor([GAIN, 0.5])
+    c = np.zeros((1, int(GAIN)))
+    d = torch.full((2,), GAIN)
+    e = np.array([0.1] * 3)
+    f = np.add(x, [0.25, 0.75])
+    c[0, 0] = 0.25
+    c[0, 0] = GAIN
+    return a, b, c, d, e, f
 
 
-def test_elements_of_a_tensor_made_here_are_literals_or_listed() -> None:
-    reads: list[Any] = [
-        (made.__code__, 0, "", "", values, False, True)
-        for values in ([0.5, -1.5, 2.5, 0, 1], [0.5, 3.5])
-    ]
-    assert _numbers.judge(reads) == [None, ""]
+@pytest.mark.parametrize(
+    ("line", "values", "verdict"),
+    [
+        (1, [0.5, -1.5], None),
+        (2, [GAIN, 0.5], ""),  # also if the number equals a literal
+        (2, [0.5, 0.5], ""),
+        (3, [0.0], None),
+        (4, [GAIN, GAIN], ""),
+        (5, [0.1, 0.1, 0.1], None),
+        (6, [0.25, 0.75], None),
+        (6, [0.0, 0.0], ""),
+        (7, [0.25], None),
+        (8, [0.0], ""),
+    ],
+)
+def test_elements_of_a_tensor_made_here_are_literals_or_listed(
+    line: int, values: list[float], verdict: str | None
+) -> None:
+    code = made.__code__
+    lines = [instruction for _, _, instruction in code.co_lines()]
+    wanted = code.co_firstlineno + line
+    position = next(
+        2 * i for i, place in enumerate(_numbers._positions_of(code)) if place[0] == wanted
+    )
+    assert wanted in lines
+    assert _numbers.judge([(code, position, "", "", values, False, True)]) == [verdict]
 
 
 def test_without_a_line_a_number_has_no_path() -> None:

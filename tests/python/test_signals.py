@@ -330,3 +330,40 @@ def test_a_killed_program_keeps_its_previous_bundle(bench: Workbench, name: str)
     assert done.returncode == -getattr(signal, name)
     robot = leapp.InferenceManager(bench.path("g", "g.yaml"))
     assert torch.equal(robot({"n/x": torch.ones(2)})["n/y"], 2 * torch.ones(2))
+
+
+class TestInterruptedProgram:
+    def test_an_interrupted_program_is_no_longer_traced(
+        self, bench: Workbench, handler: Any
+    ) -> None:
+        handler(raise_ended)
+        original = np.zeros
+        leapp.start("g", save_path=str(bench.folder))
+        with pytest.raises(Ended):
+            for tick in itertools.count():
+                x = annotate.input_tensors("n", {"x": torch.ones(2)})
+                if tick == 3:
+                    send()
+                annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        assert not _state.is_active()
+        assert np.zeros is original
+        assert signal.getsignal(signal.SIGTERM) is raise_ended
+        leapp.stop()  # of a finally block, for example
+        assert bench.compile() == {"n": True}
+
+    def test_a_handler_that_returns_changes_nothing(self, bench: Workbench, handler: Any) -> None:
+        seen: list[int] = []
+        handler(lambda number, _: seen.append(number))
+        with bench.trace():
+            x = annotate.input_tensors("n", {"x": torch.ones(2)})
+            send()
+            annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        assert seen == [signal.SIGTERM]
+        assert bench.compile() == {"n": True}
+
+    def test_a_handler_that_the_program_installs_stays(
+        self, bench: Workbench, handler: Any
+    ) -> None:
+        with bench.trace():
+            handler(raise_ended)
+        assert signal.getsignal(signal.SIGTERM) is raise_ended

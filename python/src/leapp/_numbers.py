@@ -27,6 +27,17 @@ _ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate
 #: Operators that take items of a tensor.
 _ITEMS = ("aten::select", "aten::slice")
 
+#: Functions whose results contain no number of the program, and those that take their elements.
+_FILLS = frozenset(
+    "zeros ones empty eye identity zeros_like ones_like empty_like empty_strided".split()
+)
+_CONSTRUCTORS = frozenset(
+    "tensor as_tensor array asarray asanyarray full full_like scalar_tensor Tensor FloatTensor "
+    "arange linspace float16 float32 float64 int8 int16 int32 int64 uint8 bool_".split()
+)
+#: Keywords that name these elements.
+_DATA = ("data", "object", "fill_value")
+
 _Read = tuple[CodeType | None, int, str, str, list[float], bool, bool]
 
 
@@ -42,10 +53,10 @@ def _judge(
     if code is None:
         return ""
     if made_here:
-        constants = _literals_of_code(code)
-        return None if all(_is_literal(value, constants) for value in values) else ""
-    value = values[0]
+        made = any(_states(each, values) for each in _expressions_at(code, position, stores=True))
+        return None if made else ""
     expressions = _expressions_at(code, position)
+    value = values[0]
     if op in _ITEMS and _parts_of(code.co_filename) and not _takes_item(expressions, op, values):
         return None
     if not expressions:
@@ -62,16 +73,20 @@ def _judge(
     return path if path and path.rpartition(".")[2] in names else None
 
 
-def _expressions_at(code: CodeType, position: int) -> list[ast.AST]:
-    """Return the innermost expression at a position, or the expressions that begin on its line."""
+def _expressions_at(code: CodeType, position: int, *, stores: bool = False) -> list[ast.AST]:
+    """Return the innermost expression at a position, or the expressions that begin on its line.
+
+    With `stores`, assignments count as expressions, at the place to which they write.
+    """
     places = _positions_of(code)
     if position // 2 >= len(places):
         return []
     place = places[position // 2]
-    found = [part for part in _parts_of(code.co_filename) if _place_of(part) == place]
-    if not found:
-        found = [part for part in _parts_of(code.co_filename) if part.lineno == place[0]]
-    return found
+    parts = [
+        part for part in _parts_of(code.co_filename) if stores or not isinstance(part, ast.Assign)
+    ]
+    found = [part for part in parts if _place_of(part) == place]
+    return found or [part for part in parts if part.lineno == place[0]]
 
 
 @functools.lru_cache(maxsize=256)
@@ -88,10 +103,12 @@ def _parts_of(file: str) -> list[Any]:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
         return []
-    return [part for part in ast.walk(tree) if isinstance(part, (*_DIRECT, ast.Call))]
+    return [part for part in ast.walk(tree) if isinstance(part, (*_DIRECT, ast.Call, ast.Assign))]
 
 
 def _place_of(part: Any) -> tuple[int | None, ...]:
+    if isinstance(part, ast.Assign):  # where it writes
+        part = part.targets[0]
     return part.lineno, part.end_lineno, part.col_offset, part.end_col_offset
 
 
@@ -100,10 +117,16 @@ def _runs(part: ast.AST, op: str) -> bool:
     if not isinstance(part, ast.Call):
         return True
     name = op.rpartition("::")[2].strip("_")
-    called = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-    called = part.func.id if isinstance(part.func, ast.Name) else called
-    called = called.strip("_")
+    called = _called_by(part).strip("_")
     return name in (called, _ALIASES.get(called))
+
+
+def _called_by(part: ast.AST) -> str:
+    """Return the name of the function that an expression calls, without its module."""
+    called = part.func if isinstance(part, ast.Call) else None
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
 
 
 def _takes_item(expressions: Iterable[ast.AST], op: str, values: list[float]) -> bool:
@@ -136,21 +159,41 @@ def _literals_in(parts: Iterable[ast.AST]) -> set[float]:
     return {abs(value) for value in values if isinstance(value, (int, float))}
 
 
-def is_literal_of(code: CodeType, value: Any) -> bool:
-    """Return whether a NumPy number is a literal of that code."""
-    return value.dtype.kind in "fiub" and _is_literal(float(value), _literals_of_code(code))
+def is_literal_of(code: CodeType, position: int, value: Any) -> bool:
+    """Return whether a NumPy number is a literal of the expression at that position."""
+    if value.dtype.kind not in "fiub":
+        return False
+    if not _parts_of(code.co_filename):  # without its source
+        constants = [abs(each) for each in code.co_consts if isinstance(each, (int, float))]
+        return _is_literal(float(value), constants)
+    return any(_states(each, [float(value)]) for each in _expressions_at(code, position))
 
 
-@functools.lru_cache(maxsize=256)
-def _literals_of_code(code: CodeType) -> frozenset[float]:
-    def numbers(values: Iterable[Any]) -> Iterator[float]:
-        for value in values:
-            if type(value) in (tuple, frozenset):
-                yield from numbers(value)
-            elif type(value) in (int, float, bool):
-                yield abs(value)
+def _states(part: ast.AST, values: list[float]) -> bool:
+    """Return whether an expression contains all these elements of a new tensor as literals."""
+    name = _called_by(part)
+    if name in _FILLS:
+        return True
+    if isinstance(part, ast.Call) and name in _CONSTRUCTORS:
+        given = part.args[1:] if name.startswith("full") else part.args[:1]
+        given += [each.value for each in part.keywords if each.arg in _DATA]
+        if not all(map(_is_written_out, given)):
+            return False
+    elif isinstance(part, ast.Assign):  # to items of a tensor
+        part = part.value
+        if not _is_written_out(part):
+            return False
+    elif isinstance(part, ast.Subscript):
+        return False  # its literals are indices
+    literals = _literals_in(ast.walk(part))
+    return all(_is_literal(value, literals) for value in values)
 
-    return frozenset(numbers(code.co_consts)) | {0, 1}
+
+def _is_written_out(part: ast.AST) -> bool:
+    """Return whether an expression consists of literals only."""
+    parts = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context)
+    repeated = (ast.BinOp, ast.operator)  # [0.1] * 12
+    return all(isinstance(each, (*parts, *repeated)) for each in ast.walk(part))
 
 
 def _is_literal(value: float, literals: Iterable[float]) -> bool:

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
 from typing import Any, Literal
@@ -96,21 +97,29 @@ def start(
     except BaseException:
         _drop()
         raise
+    _interrupted.clear()
+    _watched.begin()
 
 
 def stop() -> None:
     """Stop tracing; :func:`compile_graph` then exports the passes.
 
-    Raises if a node is still in its first pass; the session then stays active. While an exception
-    propagates, as in a ``finally`` block, that pass is dropped instead. Incomplete later passes are
-    always dropped. Signals that arrive during this call are handled when tracing has ended.
+    Does nothing if a signal such as that of Ctrl+C has interrupted the program and stopped tracing
+    already. Raises if a node is still in its first pass; the session then stays active. While an
+    exception propagates, as in a ``finally`` block, that pass is dropped instead. Incomplete later
+    passes are always dropped. Signals that arrive during this call are handled when tracing has
+    ended.
     """
     if not _state.loaded():
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
+    if _interrupted.is_set():
+        _interrupted.clear()
+        return
     from . import _holders, _patches, _trace, _tracing
 
+    _watched.end()
     with _signals.Deferred():
         if sys.exc_info()[1] is not None:
             for node in _trace.open_nodes():
@@ -129,11 +138,26 @@ def _drop() -> None:
     """End the session, if one is active, drop its passes, and restore every patch."""
     from . import _patches, _trace, _tracing
 
+    _watched.end()
     with _signals.Deferred():
         _trace.drop()
         if _state.calls is _tracing:
             _state.calls = _untraced
         _patches.restore()
+
+
+def _interrupt() -> None:
+    """Stop tracing because a signal interrupts the program; complete passes are kept."""
+    try:
+        stop()
+        _interrupted.set()
+    except BaseException:
+        _drop()
+
+
+#: Set if a signal stopped tracing, until the next stop() or start().
+_interrupted = threading.Event()
+_watched = _signals.Watched(_interrupt)
 
 
 @contextlib.contextmanager

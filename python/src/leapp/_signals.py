@@ -1,4 +1,4 @@
-"""Defers signals that arrive while LEAPP must not be interrupted in a step."""
+"""Signals that arrive during tracing, or while LEAPP must not be interrupted in a step."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
 
@@ -72,3 +74,42 @@ class Deferred:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     calls.callback(handler, number, frame)
+
+
+class Watched:
+    """Notices that a signal interrupts the program: its handler raises, as that of Ctrl+C does.
+
+    The program's own handler runs first. If it raises, `interrupted` runs before the exception
+    reaches the program. Only the main thread can watch signals: in others this does nothing.
+    """
+
+    _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self, interrupted: Callable[[], None]) -> None:
+        self._interrupted = interrupted
+        self._former: dict[int, Any] = {}
+
+    def begin(self) -> None:
+        """Begin to watch."""
+        if self._former or threading.current_thread() is not threading.main_thread():
+            return
+        for number in self._SIGNALS:
+            if callable(handler := signal.getsignal(number)):
+                self._former[number] = handler
+                signal.signal(number, self._handle)
+
+    def end(self) -> None:
+        """Restore the program's handlers, except where it installed others meanwhile."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        while self._former:
+            number, handler = self._former.popitem()
+            if signal.getsignal(number) == self._handle:
+                signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self._former[number](number, frame)
+        except BaseException:
+            self._interrupted()
+            raise

@@ -130,6 +130,11 @@ def frames() -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
 def begin_frames() -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
     """Return the same; the front end then passes only other frames to ``_holders.note``."""
 
+class Subscriptable:
+    """Base of classes that support ``self[index]`` through ``_item()`` but are no sequences."""
+
+    def __getitem__(self, index: Any) -> Any: ...
+
 class Unobserved:
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from . import _holders, _schedule, _trace
-from ._numpy import kept, to_tensor, traced_view
+from ._numpy import foreign, kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
 from .semantics import is_array, is_ndarray
@@ -67,6 +67,9 @@ def close_node(
     expect((str, NoneType), export_with, name)
     expect((dict, NoneType), backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
+    for (_, value, _), (_, tensor, _) in zip(flat.entries, entries, strict=True):
+        if type(value) is np.ndarray:
+            foreign.check(value, tensor)
     known = _acknowledged(node, constants)
     entry = None if schedule is None else _schedule.entry_of(node, schedule, "schedule=")
     values = _trace.output_tensors(
@@ -214,10 +217,19 @@ def _paths_of_buffers(
     return paths
 
 
+def _member_of(owner: Any, name: str) -> Any:
+    """Return a buffer or submodule, without running a ``__getattr__`` of the program."""
+    if isinstance(owner, torch.jit.ScriptModule):
+        return getattr(owner, name, None)
+    own = object.__getattribute__(owner, "__dict__")
+    tables = [own.get("_buffers"), own.get("_modules"), own]
+    return next((table[name] for table in tables if table and name in table), None)
+
+
 def _read_buffer(node: str, model: torch.nn.Module, path: str) -> torch.Tensor:
     *parents, attribute = path.split(".")
-    owner = functools.reduce(getattr, parents, model)  # ScriptModules have no get_submodule()
-    value = getattr(owner, attribute, None)
+    owner = functools.reduce(_member_of, parents, model)
+    value = _member_of(owner, attribute)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(
             "LP007",

@@ -99,7 +99,7 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     __copy__ = __deepcopy__
 
 
-class Number(Traced):
+class Number(_trace.Subscriptable, Traced):
     """An element of a traced array, or the result of a reduction: a number that stays traced.
 
     NumPy reads the memory of an array directly, whatever its class, so ``np.float32(array[0])``
@@ -123,7 +123,8 @@ class Number(Traced):
     def __hash__(self) -> int:
         return hash(left(self, "use as a key")[()])
 
-    def __getitem__(self, index: Any) -> Any:
+    def _item(self, index: Any) -> Any:
+        """Implement ``self[index]``."""
         return self if index == () else self._array[index]
 
     def __getattr__(self, name: str) -> Any:

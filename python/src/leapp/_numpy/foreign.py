@@ -95,7 +95,7 @@ def check(value: Any, tensor: torch.Tensor) -> None:
         _trace.note_foreign(tensor, verdict == "changed", _left_at())
     elif isinstance(value, np.generic):
         frame = _frame_of_program()
-        is_literal = frame is not None and is_literal_of(frame.f_code, value)
+        is_literal = frame is not None and is_literal_of(frame.f_code, frame.f_lasti, value)
         if not is_literal and not _held.holds_number(value):
             _trace.note_foreign(tensor, False, _left_at())
     elif type(value) not in _OF_PYTHON:
