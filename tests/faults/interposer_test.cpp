@@ -22,6 +22,7 @@ namespace {
 std::atomic<int> armed{-1};
 std::atomic<std::size_t> countdown{0};
 std::atomic<std::size_t> seen{0};
+std::atomic<int> rename_code{EACCES};
 std::atomic<bool> failed{false};
 std::atomic<long> blocks{0};
 
@@ -53,7 +54,8 @@ void release(void* memory) noexcept {
 
 }  // namespace
 
-void arm(Fault fault, std::size_t index) {
+void arm(Fault fault, std::size_t index, int code) {
+  rename_code = code;
   seen = 0;
   failed = false;
   countdown = index;
@@ -128,6 +130,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   leapp::test::release(memory);
 }
 
+// Visible to the C++ library, which opens, renames and links files for std::filesystem and streams.
+#pragma GCC visibility push(default)
 extern "C" {
 
 int open(const char* path, int flags, ...) {
@@ -183,7 +187,27 @@ int fsync(int descriptor) {
 int rename(const char* from, const char* to) noexcept {
   static const auto next = leapp::test::real<int (*)(const char*, const char*)>("rename");
   if (leapp::test::fails(Fault::kRename)) {
-    errno = EACCES;
+    errno = leapp::test::rename_code;
+    return -1;
+  }
+  return next(from, to);
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned int flags) noexcept {
+  static const auto next =
+      leapp::test::real<int (*)(int, const char*, int, const char*, unsigned int)>("renameat2");
+  if (leapp::test::fails(Fault::kRename)) {
+    errno = leapp::test::rename_code;
+    return -1;
+  }
+  return next(from_folder, from, to_folder, to, flags);
+}
+
+int link(const char* from, const char* to) noexcept {
+  static const auto next = leapp::test::real<int (*)(const char*, const char*)>("link");
+  if (leapp::test::fails(Fault::kLink)) {
+    errno = EPERM;
     return -1;
   }
   return next(from, to);
@@ -214,6 +238,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 namespace leapp::test {
 namespace {
