@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "controller/saturating.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -121,7 +122,7 @@ PolicyResult BoundPolicy::poll_worker() noexcept {
 PolicyResult BoundPolicy::run_policy(nanoseconds began) noexcept {
   runner_.request();
   PolicyResult result = take_result();
-  result.late = deadline_ && clock_() - began > *deadline_;
+  result.late = deadline_ && steps_forward(began, clock_()) > *deadline_;
   return result;
 }
 
