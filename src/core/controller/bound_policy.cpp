@@ -29,7 +29,7 @@ ControllerOptions checked(const Robot& robot, ControllerOptions options) {
   require_positive(options.worker_poll, "worker_poll");
   if (options.deadline) require_positive(*options.deadline, "the deadline");
   require(!options.frequency || (*options.frequency > 0 && std::isfinite(*options.frequency)),
-          Code::kControllerOptions, "the frequency of the policy must be positive");
+          Code::kControllerOptions, "the frequency of the policy must be positive and finite");
   if (!options.clock) options.clock = steady_now;
   return options;
 }

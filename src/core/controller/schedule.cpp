@@ -24,7 +24,8 @@ std::size_t ticks_in(double seconds, double rate, const std::string& what) {
     throw Error(Code::kControllerOptions,
                 what + " is " + std::to_string(ticks) + " ticks of a loop at " +
                     std::to_string(rate) +
-                    " Hz; it must be a whole number of ticks. Change the rate of the loop.");
+                    " Hz; it must be a whole number of ticks, from 1 to 1e9. Change the rate of "
+                    "the loop.");
   }
   return static_cast<std::size_t>(whole);
 }
