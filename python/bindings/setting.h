@@ -82,7 +82,7 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
 
 /// Returns an ordered row of real numbers: a list, a tuple, an array or a tensor of one dimension.
 /// A set or a dict has no order, and a complex number has no real value. NaN is a number. Throws
-/// Error (LP002), with the first element that is no number.
+/// Error (LP002), with the first element that is not a number.
 inline std::vector<double> numbers(const std::string& name, pybind11::handle value) {
   namespace py = pybind11;
   const bool is_text = PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 ||

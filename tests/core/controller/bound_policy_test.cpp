@@ -87,7 +87,7 @@ TEST(BoundPolicyDeadline, ASlowPolicyIsLate) {
     Controller controller(bench.write(), bench.robot, bench.controller_options());
     controller.start();
     controller.set_sensor(0, std::array{0.0, 0.0}).value();
-    bench.now = each.began;  // preparing ran the policy, too
+    bench.now = each.began;                                     // preparing ran the policy, too
     EXPECT_EQ(controller.update(), ControllerState::kRunning);  // late, but used
     EXPECT_EQ(controller.counts()[static_cast<std::size_t>(Cause::kLate)], each.late)
         << each.ended.count();
