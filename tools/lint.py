@@ -95,6 +95,7 @@ MIRRORED_LAYERS = (
     "rehearse",
     "translate",
     "compile",
+    "shadow",
 )
 
 
