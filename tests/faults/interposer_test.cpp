@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "faults.h"
 
@@ -257,6 +259,42 @@ TEST(InterposerTest, CallsPassThroughHere) {
   ::close(first);
   arm(Fault::kWrite, 0);
   EXPECT_EQ(::write(1, "x", 1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kRead, 0);
+  char letter = 0;
+  EXPECT_EQ(::read(0, &letter, 1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kMap, 0);
+  EXPECT_EQ(::mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MAP_FAILED);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kSync, 0);
+  EXPECT_EQ(::fsync(1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kRename, 0, EBUSY);
+  EXPECT_EQ(::rename("/nowhere/a", "/nowhere/b"), -1);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kLink, 0);
+  EXPECT_EQ(::link("/nowhere/a", "/nowhere/b"), -1);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kMemoryFile, 0);
+  EXPECT_EQ(::memfd_create("x", 0), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kLibrary, 0);
+  EXPECT_EQ(::dlopen(nullptr, RTLD_NOW), nullptr);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kThread, 0);
+  pthread_t thread{};
+  EXPECT_EQ(pthread_create(
+                &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr),
+            EAGAIN);
+  EXPECT_TRUE(disarm());
+  // The C++ library calls them, too.
+  arm(Fault::kLink, 0);
+  std::error_code error;
+  std::filesystem::create_hard_link("/nowhere/a", "/nowhere/b", error);
+  EXPECT_EQ(error.value(), EPERM);
   EXPECT_TRUE(disarm());
   const long before = live_blocks();
   int* const block = new int(2);

@@ -19,6 +19,7 @@
 #include "bundle/golden_traces.h"
 #include "bundle/safetensors.h"
 #include "bundle/staging.h"
+#include "bundle/verified_files.h"
 #include "faults.h"
 #include "leapp/c.h"
 #include "leapp/log.h"
@@ -224,6 +225,17 @@ TEST_P(SweepTest, ASupervisorSwitchesAndRecords) {
       values += std::to_string(supervisor.actuator_values(0)[0]) + " ";
     }
     return values + std::to_string(supervisor.switches().size());
+  });
+}
+
+TEST_P(SweepTest, ALargeFileIsMappedOrRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "weights";
+  write_bytes(path, std::string(10'000, 'w'));
+  sweep([&] {
+    const FileBytes file = FileBytes::mapped(path);
+    file.require_unchanged();
+    return std::to_string(file.bytes().size()) + static_cast<char>(file.bytes().back());
   });
 }
 
