@@ -38,6 +38,27 @@ TEST(CPortsTest, AnIndexOutOfRangeIsSaid) {
   expect_said(leapp_input_kind(robot, 1) == nullptr);
   expect_said(leapp_output_element(robot, 1, 0, 0) == nullptr);
   expect_said(leapp_output_text(robot, 1, "unit") == nullptr);
+  expect_said(leapp_output_age(robot, 1) == -1);
+}
+
+TEST(CPortsTest, OutputsHaveAnAgeInTicks) {
+  find_libraries();
+  TestBundle test;
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  for (const bool scheduled : {false, true}) {
+    if (scheduled) test.bundle().pipeline.schedule = {{.node = "n", .every = 3}};
+    leapp_manager* robot = nullptr;
+    ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
+    const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+    const float x[4] = {};
+    ASSERT_EQ(leapp_set_input(robot, 0, x, sizeof x), LEAPP_OK);
+    EXPECT_EQ(leapp_output_age(robot, 0), -1);
+    for (const std::int64_t age : {0, 1, 2, 0}) {
+      ASSERT_EQ(leapp_tick(robot), LEAPP_OK);
+      EXPECT_EQ(leapp_output_age(robot, 0), scheduled ? age : 0);
+    }
+  }
+  EXPECT_EQ(leapp_output_age(nullptr, 0), -1);
 }
 
 TEST(CPortsTest, PortsSayWhatTheyMean) {
