@@ -101,11 +101,11 @@ inline std::vector<double> numbers(const std::string& name, pybind11::handle val
   };
   std::vector<double> result;
   for (const py::handle element : py::reinterpret_borrow<py::sequence>(value)) {
-    if (!is_real(element)) wrong_setting("an element of the " + name, element, "a number");
+    if (!is_real(element)) wrong_setting(name, element, "a list of only numbers");
     result.push_back(PyFloat_AsDouble(element.ptr()));
     if (PyErr_Occurred() == nullptr) continue;
     PyErr_Clear();
-    wrong_value("an element of the " + name, element, "a number");
+    wrong_value(name, element, "a list of only numbers");
   }
   return result;
 }
