@@ -115,10 +115,10 @@ def branches(exported: dict[str, Any]) -> dict[Place, Branch]:
     found: dict[Place, Branch] = {}
     for function in functions:
         for line, column, end_line, end_column, taken, left, file, *_ in function["branches"]:
-            name = function["filenames"][file]
-            if not name.startswith(str(ROOT / "src/core")):
+            name = os.path.relpath(function["filenames"][file], ROOT)  # of headers: "build/../.."
+            if not name.startswith("src/core/"):
                 continue
-            place = Place(str(Path(name).relative_to(ROOT)), line, column, end_line, end_column)
+            place = Place(name, line, column, end_line, end_column)
             former = found.get(place, Branch(names[function["name"]], 0, 0))
             found[place] = Branch(former.function, former.taken + taken, former.left + left)
     return found

@@ -83,7 +83,10 @@ TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")
 PLUGIN_LAYER = "leapp_engine_torch_core"
 
 MIRRORED_LAYERS = (
+    "core/controller",
+    "core/runtime",
     "core/runtime/engines/cpp",
+    "core/runtime/engines/onnx",
     "tools/import",
     "ir",
     "trace",
@@ -92,6 +95,7 @@ MIRRORED_LAYERS = (
     "rehearse",
     "translate",
     "compile",
+    "shadow",
 )
 
 

@@ -267,7 +267,8 @@ class LEAPP_EXPORT InferenceManager {
   /// the state unchanged.
   Result<void> tick() noexcept;
   /// Undoes the last tick: the next tick reads the same state again. Restores only the state, not
-  /// the outputs. Does nothing if a state was set since then, or if the tick was already undone.
+  /// the outputs. Does nothing if a state was set or a tick failed since then, or if the tick was
+  /// already undone.
   Result<void> undo_tick() noexcept;
   /// Sets the feedback to its initial values, and the schedule and the noise to tick 0, as reset()
   /// does, and leaves the external inputs alone. For a loop: allocates nothing.

@@ -26,9 +26,9 @@ std::chrono::nanoseconds duration(const char* name, py::handle value) {
   constexpr double kMost = 1e9;  // 30 years, a number of nanoseconds that fits 64 bits
   const auto seconds = setting<double>(name, value, "a number of seconds");
   if (!(seconds >= 0 && seconds <= kMost)) {
-    throw Error(Code::kControllerOptions, std::string(name) + " is " + std::to_string(seconds) +
-                                              "; it must be a number of seconds that is not "
-                                              "negative");
+    throw Error(Code::kControllerOptions, std::string(name) + " is " +
+                                              std::string(py::repr(value)) +
+                                              "; it must be a number of seconds from 0 to 1e9");
   }
   return from_seconds(seconds);
 }

@@ -93,15 +93,14 @@ template <typename Loop>
 void set_sensor(Loop& loop, pybind11::handle name, pybind11::handle values, pybind11::handle age) {
   const auto text = setting<std::string>("name", name, "the name of a sensor");
   const std::size_t sensor = loop.sensor(text);
-  const auto measured =
-      setting<std::vector<double>>("values of sensor '" + text + "'", values, "a list of numbers");
+  const std::vector<double> measured = numbers("values of sensor '" + text + "'", values);
   const auto seconds = setting<double>("age", age, "a number of seconds");
   const std::size_t expected = loop.sensor_values(sensor).size();
   if (measured.size() != expected || seconds < 0) {
     throw Error(Code::kPortShape, "sensor '" + text + "' has " + std::to_string(expected) +
                                       " elements and an age of at least 0, found " +
                                       std::to_string(measured.size()) + " and " +
-                                      std::to_string(seconds));
+                                      std::string(pybind11::repr(age)));
   }
   loop.set_sensor(sensor, measured, from_seconds(seconds)).value();
 }

@@ -62,7 +62,7 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
   }
   // Floating-point arguments also accept integers and NumPy numbers; other types accept no
   // substitutes.
-  constexpr bool kConverts = std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>;
+  constexpr bool kConverts = std::is_same_v<T, double>;
   pybind11::detail::make_caster<T> caster;
   if (!caster.load(value, kConverts)) {
     if (!has_type_of<T>(value)) wrong_setting(name, value, expected);
@@ -76,6 +76,36 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
   T result = pybind11::detail::cast_op<T>(std::move(caster));
   if constexpr (std::is_same_v<T, double>) {
     if (std::isnan(result)) wrong_value(name, value, expected);
+  }
+  return result;
+}
+
+/// Returns an ordered row of real numbers: a list, a tuple, an array or a tensor of one dimension.
+/// A set or a dict has no order, and a complex number has no real value. NaN is a number. Throws
+/// Error (LP002), with the first element that is not a number.
+inline std::vector<double> numbers(const std::string& name, pybind11::handle value) {
+  namespace py = pybind11;
+  const bool is_text = PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 ||
+                       PyByteArray_Check(value.ptr()) != 0;
+  const Py_ssize_t size =
+      is_text || !PySequence_Check(value.ptr()) ? -1 : PyObject_Size(value.ptr());
+  if (size < 0) {
+    PyErr_Clear();  // an array without dimensions
+    wrong_setting(name, value, "a list of numbers");
+  }
+  const auto is_real = [](py::handle element) {
+    const py::object type = py::getattr(element, "dtype", py::none());
+    return PyNumber_Check(element.ptr()) != 0 && PyComplex_Check(element.ptr()) == 0 &&
+           py::getattr(element, "ndim", py::int_(0)).equal(py::int_(0)) &&
+           !py::getattr(type, "kind", py::none()).equal(py::str("c"));
+  };
+  std::vector<double> result;
+  for (const py::handle element : py::reinterpret_borrow<py::sequence>(value)) {
+    if (!is_real(element)) wrong_setting(name, element, "a list of only numbers");
+    result.push_back(PyFloat_AsDouble(element.ptr()));
+    if (PyErr_Occurred() == nullptr) continue;
+    PyErr_Clear();
+    wrong_value(name, element, "a list of only numbers");
   }
   return result;
 }

@@ -94,16 +94,16 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
   return true;
 }
 
-// A type whose subclasses support self[index], through their method _item(), but are no sequences:
-// a __getitem__() of Python would make them both.
+// A type whose subclasses support self[index], through their method _item(), but that are not
+// sequences: a __getitem__() of Python would make them both.
 py::object make_subscriptable() {
   const auto item = [](PyObject* self, PyObject* index) {
     return PyObject_CallMethod(self, "_item", "(O)", index);
   };
   static constexpr binaryfunc subscript = item;
   PyType_Slot slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(subscript)}, {0, nullptr}};
-  PyType_Spec spec = {"leapp._trace.Subscriptable", 0, 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Spec spec = {"leapp._trace.Subscriptable", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
   return py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
 }
 

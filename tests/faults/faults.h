@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 
 namespace leapp::test {
@@ -16,16 +17,18 @@ enum class Fault {
   kMap,
   kSync,
   kRename,
+  kLink,
   kMemoryFile,
   kLibrary,
   kThread,
 };
-inline constexpr std::array<const char*, 10> kFaultNames = {
-    "allocation", "open",   "read",         "write",  "mmap",
-    "fsync",      "rename", "memfd_create", "dlopen", "pthread_create"};
+inline constexpr std::array<const char*, 11> kFaultNames = {
+    "allocation", "open", "read",         "write",  "mmap",          "fsync",
+    "rename",     "link", "memfd_create", "dlopen", "pthread_create"};
 
-/// Makes call number `index` (from 0) of that kind fail, in any thread, until disarm().
-void arm(Fault fault, std::size_t index);
+/// Makes call number `index` (from 0) of that kind fail, in any thread, until disarm(). A rename
+/// fails with `code`.
+void arm(Fault fault, std::size_t index, int code = EACCES);
 /// Returns whether a call failed since arm().
 bool disarm();
 /// Returns the number of calls of that kind since arm().

@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "faults.h"
 
@@ -22,6 +24,7 @@ namespace {
 std::atomic<int> armed{-1};
 std::atomic<std::size_t> countdown{0};
 std::atomic<std::size_t> seen{0};
+std::atomic<int> rename_code{EACCES};
 std::atomic<bool> failed{false};
 std::atomic<long> blocks{0};
 
@@ -53,7 +56,8 @@ void release(void* memory) noexcept {
 
 }  // namespace
 
-void arm(Fault fault, std::size_t index) {
+void arm(Fault fault, std::size_t index, int code) {
+  rename_code = code;
   seen = 0;
   failed = false;
   countdown = index;
@@ -128,6 +132,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   leapp::test::release(memory);
 }
 
+// Visible to the C++ library, which opens, renames and links files for std::filesystem and streams.
+#pragma GCC visibility push(default)
 extern "C" {
 
 int open(const char* path, int flags, ...) {
@@ -183,7 +189,27 @@ int fsync(int descriptor) {
 int rename(const char* from, const char* to) noexcept {
   static const auto next = leapp::test::real<int (*)(const char*, const char*)>("rename");
   if (leapp::test::fails(Fault::kRename)) {
-    errno = EACCES;
+    errno = leapp::test::rename_code;
+    return -1;
+  }
+  return next(from, to);
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned int flags) noexcept {
+  static const auto next =
+      leapp::test::real<int (*)(int, const char*, int, const char*, unsigned int)>("renameat2");
+  if (leapp::test::fails(Fault::kRename)) {
+    errno = leapp::test::rename_code;
+    return -1;
+  }
+  return next(from_folder, from, to_folder, to, flags);
+}
+
+int link(const char* from, const char* to) noexcept {
+  static const auto next = leapp::test::real<int (*)(const char*, const char*)>("link");
+  if (leapp::test::fails(Fault::kLink)) {
+    errno = EPERM;
     return -1;
   }
   return next(from, to);
@@ -214,6 +240,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 namespace leapp::test {
 namespace {
@@ -232,6 +259,42 @@ TEST(InterposerTest, CallsPassThroughHere) {
   ::close(first);
   arm(Fault::kWrite, 0);
   EXPECT_EQ(::write(1, "x", 1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kRead, 0);
+  char letter = 0;
+  EXPECT_EQ(::read(0, &letter, 1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kMap, 0);
+  EXPECT_EQ(::mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MAP_FAILED);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kSync, 0);
+  EXPECT_EQ(::fsync(1), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kRename, 0, EBUSY);
+  EXPECT_EQ(::rename("/nowhere/a", "/nowhere/b"), -1);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kLink, 0);
+  EXPECT_EQ(::link("/nowhere/a", "/nowhere/b"), -1);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kMemoryFile, 0);
+  EXPECT_EQ(::memfd_create("x", 0), -1);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kLibrary, 0);
+  EXPECT_EQ(::dlopen(nullptr, RTLD_NOW), nullptr);
+  EXPECT_TRUE(disarm());
+  arm(Fault::kThread, 0);
+  pthread_t thread{};
+  EXPECT_EQ(pthread_create(
+                &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr),
+            EAGAIN);
+  EXPECT_TRUE(disarm());
+  // The C++ library calls them, too.
+  arm(Fault::kLink, 0);
+  std::error_code error;
+  std::filesystem::create_hard_link("/nowhere/a", "/nowhere/b", error);
+  EXPECT_EQ(error.value(), EPERM);
   EXPECT_TRUE(disarm());
   const long before = live_blocks();
   int* const block = new int(2);

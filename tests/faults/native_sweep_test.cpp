@@ -95,6 +95,7 @@ TEST_P(NativeSweepTest, ALibraryLoadsOrIsRefusedAndLeavesNothing) {
     }
   }
   EXPECT_GT(refused, 0U);
+  RecordProperty("failed", static_cast<int>(refused));
 }
 
 }  // namespace

@@ -6,10 +6,11 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -18,6 +19,7 @@
 #include "bundle/golden_traces.h"
 #include "bundle/safetensors.h"
 #include "bundle/staging.h"
+#include "bundle/verified_files.h"
 #include "faults.h"
 #include "leapp/c.h"
 #include "leapp/log.h"
@@ -140,14 +142,20 @@ class SweepTest : public ::testing::TestWithParam<test::Fault> {
   LogSink former_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Faults, SweepTest,
-                         ::testing::Values(test::Fault::kAllocation, test::Fault::kOpen,
-                                           test::Fault::kRead, test::Fault::kWrite,
-                                           test::Fault::kMap, test::Fault::kSync,
-                                           test::Fault::kRename, test::Fault::kThread),
-                         [](const auto& each) {
-                           return test::kFaultNames[static_cast<std::size_t>(each.param)];
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Faults, SweepTest,
+    ::testing::Values(test::Fault::kAllocation, test::Fault::kOpen, test::Fault::kRead,
+                      test::Fault::kWrite, test::Fault::kMap, test::Fault::kSync,
+                      test::Fault::kRename, test::Fault::kLink, test::Fault::kThread),
+    [](const auto& each) { return test::kFaultNames[static_cast<std::size_t>(each.param)]; });
+
+// Reads a file with calls that never fail here.
+std::string content_of(const std::filesystem::path& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"),
+                                                             &std::fclose);
+  std::array<char, 100> text{};
+  return file ? std::string(text.data(), std::fread(text.data(), 1, text.size(), file.get())) : "";
+}
 
 // Returns the values of a tick as text.
 std::string text_of(std::span<const float> values) {
@@ -220,21 +228,30 @@ TEST_P(SweepTest, ASupervisorSwitchesAndRecords) {
   });
 }
 
+TEST_P(SweepTest, ALargeFileIsMappedOrRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "weights";
+  write_bytes(path, std::string(10'000, 'w'));
+  sweep([&] {
+    const FileBytes file = FileBytes::mapped(path);
+    file.require_unchanged();
+    return std::to_string(file.bytes().size()) + static_cast<char>(file.bytes().back());
+  });
+}
+
 TEST_P(SweepTest, AnExportReplacesTheFormerOneOrLeavesIt) {
   // An iterator over a directory of libstdc++ ends the process if it finds no memory.
   if (GetParam() == test::Fault::kAllocation) GTEST_SKIP();
   const TemporaryFolder folder;
   const std::filesystem::path target = folder.path() / "w";
-  const auto content = [&] {
-    std::ifstream file(target / "w.yaml");
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
+  const auto content = [&] { return content_of(target / "w.yaml"); };
   const auto replace = [&](const std::string& with) {
     StagedDirectory staged(target);
     write_bytes(staged.path() / "w.yaml", with);
     staged.commit();
   };
   replace("former");
+  write_bytes(target / "notes.txt", "of the user");  // carried over
   int exports = 0;
   sweep([&] {
     const std::string former = content();

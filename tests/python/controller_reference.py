@@ -29,6 +29,8 @@ UNITS = {
     "Nm/deg": 1 / (math.pi / 180),
     "Nms/rad": 1.0,
     "Nms/deg": 1 / (math.pi / 180),
+    "Nm": 1.0,
+    "mm": 1e-3,
 }
 
 
@@ -85,7 +87,7 @@ class Port:
     role: str = ""  # "position", "zero", "kd"
     fallback: Any = None  # None, "hold", "damp" or numbers
     when_stopped: Any = None  # the fallback of a supervisor, which replaces it
-    measured: list[tuple[int, int, float]] = field(default_factory=list)
+    measured: list[tuple[int, int, float] | None] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -201,8 +203,15 @@ class Reference:
     ) -> None:
         self.options = options
         self.inputs = inputs
-        self.sensors = [Sensor([0.0] * count) for count in sensors]
         self.actuators = [[0.0] * count for count in actuators]
+        self.period = math.floor(1e9 * options.decimation / options.rate)
+        self.blend_ticks = ticks_that_cover(options.blend_in / 1e9, options.rate)
+        self.start(sensors, outputs)
+
+    def start(self, sensors: list[int], outputs: list[Port]) -> None:
+        """Begin again: only the actuators keep their values."""
+        options, inputs = self.options, self.inputs
+        self.sensors = [Sensor([0.0] * count) for count in sensors]
         self.outputs = [Output(port) for port in outputs]
         self.axes: dict[int, Axis] = {}
         for i, port in enumerate(inputs):
@@ -223,8 +232,6 @@ class Reference:
         self.blend_began = 0
         #: The request to the worker: None, or the ticks until its answer, and the answer.
         self.worker: tuple[int, dict[str, Any]] | None = None
-        self.period = math.floor(1e9 * options.decimation / options.rate)
-        self.blend_ticks = ticks_that_cover(options.blend_in / 1e9, options.rate)
 
     # --- Time and inputs -------------------------------------------------------------------------
 
@@ -378,7 +385,9 @@ class Reference:
     def is_due(self) -> bool:
         return (self.tick - self.began) % self.options.decimation == 0
 
-    def position(self, source: tuple[int, int, float]) -> float | None:  # R19
+    def position(self, source: tuple[int, int, float] | None) -> float | None:  # R19
+        if source is None:
+            return None
         signal, element, factor = source
         value = self.sensors[signal].values[element] * factor
         return value if self.sensors[signal].measured and math.isfinite(value) else None
@@ -502,6 +511,11 @@ class Reference:
 
     def run_tick(self, given: dict[str, Any]) -> dict[str, Any]:
         """Run one tick. The policy's answer is given["result"] or computed by given["policy"]."""
+        if given.get("restart"):
+            self.start(
+                [len(sensor.values) for sensor in self.sensors],
+                [output.port for output in self.outputs],
+            )
         arrived, busy = self.look_at_worker()
         arrived_for = self.asked_in
         self.advance(given["clock"], given["sensors"])

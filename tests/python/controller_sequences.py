@@ -66,10 +66,13 @@ def without_infinity(value: Any) -> Any:
 
 
 class Generator:
+    #: Signals of several parts, robots without a measured pose, ports in other forms, restarts.
+    varied = True
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         pick = self.random
-        self.rate = pick.choice([50.0, 100.0, 200.0, 1000.0, 120.0])
+        self.rate = pick.choice([50.0, 100.0, 200.0, 1000.0, 120.0, 100 / 3, 59.94, 7.0])
         self.decimation = pick.choice([1, 2, 2, 3, 4])
         self.joints = JOINTS[: pick.randint(1, 3)]
         self.robot: dict[str, Any] = {
@@ -94,6 +97,10 @@ class Generator:
     def number(self) -> float:
         return round(self.random.uniform(-3, 3), self.random.choice([0, 1, 15]))
 
+    def almost(self, value: float) -> float:
+        """Return the value, or one that counts as the same number of ticks (R1)."""
+        return value * self.random.choice([1, 1, 1 + 4e-7, 1 - 4e-7])
+
     def spread(self, numbers: list[float]) -> Any:
         """Return one number for all elements, or one each if elements are the last dimension."""
         return numbers if self.time_first and self.maybe(0.5) else numbers[0]
@@ -106,15 +113,16 @@ class Generator:
             return None
         limits: dict[str, Any] = {}
         if self.maybe(0.6):
-            limits["lower"] = self.random.choice([-1.5, -0.5, -math.inf])
+            limits["lower"] = self.spread(
+                [self.random.choice([-1.5, -0.5, 0.0, -0.0, -math.inf]) for _ in range(count)]
+            )
         if self.maybe(0.6):
             limits["upper"] = self.spread(
-                [self.random.choice([0.5, 2.0, math.inf]) for _ in range(count)]
+                [self.random.choice([0.0, 0.5, 2.0, math.inf]) for _ in range(count)]
             )
         if self.maybe(0.5):
-            limits["rate"] = self.spread(
-                [self.random.choice([1.0, 20.0, 37.7, 500.0]) for _ in range(count)]
-            )
+            rates = [1.0, 20.0, 37.7, 500.0, 500.0, 1e-300, 1.7e308, math.inf]
+            limits["rate"] = self.spread([self.random.choice(rates) for _ in range(count)])
             if self.maybe(0.02):
                 limits["rate"] = self.random.choice([0.0, -1.0])
                 self.refused = True
@@ -136,11 +144,48 @@ class Generator:
             signal.update(quaternion=order, elements=QUATERNIONS[order])
         self.robot[side][name] = signal
 
+    def add_parts(
+        self, side: str, name: str, kind: str, elements: list[str], units: list[str | None]
+    ) -> None:
+        """Add one signal, or two with a part of the elements each, and elements of no port."""
+        parts = [elements]
+        if self.varied and len(elements) > 1 and self.maybe(0.3):
+            middle = self.random.randrange(1, len(elements))
+            parts = [elements[:middle], elements[middle:]]
+        for i, part in enumerate(parts):
+            spare = [f"spare{i}"] if self.varied and elements and self.maybe(0.15) else []
+            self.add_signal(
+                side, name if i == 0 else f"{name}{i}", kind, self.shuffled(part + spare), units
+            )
+
+    def add_decoy(self) -> None:
+        """Add a sensor of positions that only measures poses: the ports list the other ones."""
+        for signal in self.robot["sensors"].values():
+            signal["ports"] = ["pi/q", "pi/q again"]
+        unit = self.random.choice([None, "mm", "rad"])
+        decoy: dict[str, Any] = {"kind": "state/joint/position", "elements": self.joints}
+        if unit:
+            decoy["unit"] = unit
+        sensors = self.robot["sensors"]
+        self.robot["sensors"] = (
+            {"decoy": decoy, **sensors} if self.maybe(0.5) else {**sensors, "decoy": decoy}
+        )
+
     def find(self, side: str, kind: str, element: str) -> tuple[int, int, dict[str, Any]]:
-        for i, signal in enumerate(self.robot[side].values()):
-            if signal["kind"] == kind and element in signal["elements"]:
+        for i, (name, signal) in enumerate(self.robot[side].items()):
+            if name != "decoy" and signal["kind"] == kind and element in signal["elements"]:
                 return i, signal["elements"].index(element), signal
         raise LookupError(kind, element)
+
+    def find_pose(self, joint: str, unit: str | None) -> tuple[int, int, float] | None:
+        """Return the sensor that measures a joint, in a unit that can be converted (R19)."""
+        for i, signal in enumerate(self.robot["sensors"].values()):
+            given = signal.get("unit")
+            if signal["kind"] != "state/joint/position" or joint not in signal["elements"]:
+                continue
+            if given is None or unit is None or given != "mm":
+                return i, signal["elements"].index(joint), unit_factor(given, unit)
+        return None
 
     def make_port(
         self, name: str, side: str, kind: str, elements: list[str], units: list[str | None]
@@ -162,19 +207,25 @@ class Generator:
         port = Port(dtype, sources, self.limits(len(elements)))
         if port.limits is not None:
             described["limits"] = port.limits
-        described["shape"] = [1, len(elements)]
-        described["element_names"] = [None, elements]
+        count = len(elements)
+        forms: list[tuple[list[int], list[Any]]] = [([1, count], [None, elements])]
+        if self.varied:
+            forms += [([count], [elements]), ([1, 1, count], [elements])]
+            if kind != "state/body/rotation" and not self.time_first:  # numbers are not lists
+                forms.append(([count, 1], [elements, None]))
+        described["shape"], described["element_names"] = self.random.choice(forms)
         return described, port
 
     def add_time(self, described: dict[str, Any], port: Port, periods: list[int]) -> None:
         port.steps, port.period = self.random.randint(2, 4), self.random.choice(periods)
         port.time_first = self.time_first
-        elements = described["element_names"][1]
+        elements = next(names for names in described["element_names"] if names)
         axes = [("__temporal_axis__", port.steps), (elements, port.count)]
         axes = axes if port.time_first else axes[::-1]
-        described["element_names"] = [None, *(name for name, _ in axes)]
-        described["shape"] = [1, *(size for _, size in axes)]
-        described["temporal_period_ms"] = port.period / self.rate * 1000
+        leading = [1] if not self.varied or self.maybe(0.7) else []
+        described["element_names"] = [*(None for _ in leading), *(name for name, _ in axes)]
+        described["shape"] = [*leading, *(size for _, size in axes)]
+        described["temporal_period_ms"] = self.almost(port.period / self.rate * 1000)
 
     def add_input(
         self,
@@ -200,30 +251,55 @@ class Generator:
                 port.start = None if history["start"] == "repeat" else history["start"]
             if history:
                 described["history"] = history
-        if kind.startswith("command/") and self.maybe(0.5):
-            index = self.random.randrange(port.count)
-            self.ranges[elements[index]] = [-0.7, 0.9]
-            port.ranges[index] = (-0.7, 0.9)
+        if kind.startswith("command/"):
+            for index, element in enumerate(elements):
+                if element not in self.ranges and self.maybe(0.3):
+                    ranges = [[-0.7, 0.9], [0.25, 0.25], [-math.inf, 1.0], [3.0, 4.0]]
+                    self.ranges[element] = self.random.choice(ranges)
+                if element in self.ranges:
+                    low, high = self.ranges[element]
+                    port.ranges[index] = (low, high)
         self.inputs.append((described, port))
 
     def add_output(
-        self, name: str, kind: str, role: str, units: list[str | None], time: bool = True
+        self,
+        name: str,
+        kind: str,
+        role: str,
+        units: list[str | None],
+        time: bool = True,
+        joints: list[str] | None = None,
     ) -> None:
-        elements = self.shuffled(self.joints)
+        elements = self.shuffled(self.joints if joints is None else joints)
         described, port = self.make_port(name, "actuators", kind, elements, units)
         port.role = role
         if time and self.maybe(0.3):
             self.add_time(described, port, [1, 2, 3])
         if role == "position":
             for element, (signal, _, _) in zip(elements, port.elements, strict=True):
-                sensor, index, found = self.find("sensors", "state/joint/position", element)
                 actuator = list(self.robot["actuators"].values())[signal]
                 unit = described.get("unit", actuator.get("unit"))
-                port.measured.append((sensor, index, unit_factor(found.get("unit"), unit)))
+                port.measured.append(self.find_pose(element, unit))
         if self.maybe(0.75):
-            port.fallback = self.random.choice(["hold", "damp", self.numbers(port.count)])
+            choices: list[Any] = ["hold", self.numbers(port.count)]
+            if role != "other" and None not in port.measured:
+                choices.append("damp")
+            port.fallback = self.random.choice(choices)
+            if port.fallback not in ("hold", "damp") and self.maybe(0.1):
+                port.fallback = self.random.choice([1e308, -1.7e308])
             described["fallback"] = port.fallback
         self.outputs.append((described, port))
+
+    def add_outputs(self, name: str, kind: str, role: str, units: list[str | None]) -> None:
+        """Add one output for all joints, or two for a part of them each."""
+        joints = self.shuffled(self.joints)
+        if not self.varied or self.maybe(0.7):
+            self.add_output(name, kind, role, units)
+            return
+        first = self.random.randint(1, len(joints))
+        self.add_output(name, kind, role, units, joints=joints[:first])
+        if first < len(joints) and self.maybe(0.7):
+            self.add_output(f"{name} of the rest", kind, role, units, joints=joints[first:])
 
     def make_robot(self) -> None:
         angle: list[str | None] = [None, "rad", "deg"]
@@ -231,31 +307,46 @@ class Generator:
         body: list[str | None] = [None, "m/s", "km/h", "cm/s"]
         stiffness: list[str | None] = [None, "Nm/rad", "Nm/deg"]
         damping: list[str | None] = [None, "Nms/rad", "Nms/deg"]
+        force: list[str | None] = [None, "Nm"]
+        width: list[str | None] = [None, "mm"]
         joints = self.joints
-        sensors = [
+        sensors: list[tuple[str, str, list[str], list[str | None]]] = [
             ("q", "state/joint/position", joints, angle),
             ("dq", "state/joint/velocity", joints, speed),
             ("attitude", "state/body/rotation", [], [None]),
             ("cmd", "command/body/velocity", ["vx", "vy"], body),
         ]
+        if self.varied and self.maybe(0.15):  # no pose is measured
+            sensors = sensors[1:]
+        for name, kind, elements, units in sensors:
+            self.add_parts("sensors", name, kind, self.shuffled(elements), units)
+        if self.varied and len(sensors) == 4 and self.maybe(0.2):
+            self.add_decoy()
         for i, (name, kind, elements, units) in enumerate(sensors):
-            self.add_signal("sensors", name, kind, self.shuffled(elements), units)
-            if i > 0 and self.maybe(0.6):
+            if (i > 0 and self.maybe(0.6)) or self.maybe(0.1):
                 continue
-            if i > 0 or self.maybe(0.9):
-                self.add_input(name, kind, self.shuffled(elements), units)
+            self.add_input(name, kind, self.shuffled(elements), units)
+            if self.varied and name == "q" and self.maybe(0.15):
+                self.add_input("q again", kind, self.shuffled(elements), units)
         if not self.inputs:
-            self.add_input("q", sensors[0][1], self.shuffled(joints), angle)
+            name, kind, elements, units = sensors[0]
+            self.add_input(name, kind, self.shuffled(elements), units)
         actuators = [
             ("target", "target/joint/position", "position", angle),
             ("kp", "kp", "zero", stiffness),
             ("kd", "kd", "kd", damping),
             ("speed", "target/joint/velocity", "zero", speed),
         ]
+        if self.varied:
+            actuators += [
+                ("effort", "target/joint/effort", "zero", force),
+                ("torques", "target/joint/torques", "zero", force),
+                ("grip", "target/gripper/width", "other", width),
+            ]
         for i, (name, kind, role, units) in enumerate(actuators):
             if (i == 0 and self.maybe(0.9)) or (i > 0 and self.maybe(0.25)):
-                self.add_signal("actuators", name, kind, self.shuffled(joints), units)
-                self.add_output(name, kind, role, units)
+                self.add_parts("actuators", name, kind, self.shuffled(joints), units)
+                self.add_outputs(name, kind, role, units)
         if not self.outputs:
             self.add_signal("actuators", "target", actuators[0][1], self.shuffled(joints), angle)
             self.add_output("target", actuators[0][1], "position", angle)
@@ -299,6 +390,7 @@ class Generator:
                 sensors.append(given if quiet or self.maybe(0.85) else None)
             sequence.append(
                 {
+                    "restart": self.varied and self.maybe(0.02),
                     "clock": clock,
                     "sensors": sensors,
                     "takes": self.random.choice([1, 1, 1, 2, 3, 9]),
@@ -316,7 +408,7 @@ class Generator:
         names = [
             [described["name"] for described, _ in side] for side in (self.inputs, self.outputs)
         ]
-        configs: dict[str, Any] = {"frequency": self.rate / self.decimation}
+        configs: dict[str, Any] = {"frequency": self.almost(self.rate / self.decimation)}
         if self.ranges:
             configs["command_ranges"] = self.ranges
         # An input and an output may have the same name.
@@ -347,8 +439,10 @@ class Generator:
             self.decimation,
             linear=self.maybe(0.4),
             worker=worker,
-            blend_in=self.random.choice([0, 0, 3 * tick_ns, 5 * tick_ns + tick_ns // 3]),
+            blend_in=self.random.choice([0, 0, 1, 3 * tick_ns, 5 * tick_ns + tick_ns // 3]),
         )
+        if any(None in port.measured for _, port in self.outputs):
+            options.blend_in = 0
         if worker and self.maybe(0.5):
             options.deadline = self.random.choice([0, tick_ns, 2 * tick_ns + 1, 10 * tick_ns])
         bundle = self.bundle_of_ports()

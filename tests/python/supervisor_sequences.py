@@ -65,6 +65,8 @@ class Case:
 class SupervisorGenerator(Generator):
     """The first policy is that of a controller case; the others are bound to the same robot."""
 
+    varied = False
+
     def make_policy(self) -> Policy:
         """Of the ports that were added last."""
         case = super().bundle_of_ports()
@@ -122,7 +124,7 @@ class SupervisorGenerator(Generator):
             rule.below = described["below"] = round(self.random.uniform(-3, 0), 1)
 
     def condition(self, rule: Rule, policies: list[Policy], flags: list[str]) -> dict[str, Any]:
-        kinds = ["flag", "sensor"] + (["port", "port"] if rule.origin is not None else [])
+        kinds = ["flag", "sensor"] + (["port"] * 4 if rule.origin is not None else [])
         rule.source = self.random.choice(kinds)
         described: dict[str, Any]
         if rule.source == "flag":

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 import yaml
 from conftest import refused
@@ -180,6 +181,54 @@ def test_mistakes(files: tuple[Path, Path], tmp_path: Path) -> None:
     files[1].write_text("rate: 0")
     with refused("LP651"):
         leapp.Controller(*files)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (0, 1, 2, 3),
+        range(4),
+        np.arange(4),
+        np.arange(4, dtype=np.float16),
+        np.arange(4, dtype=">f8"),
+        np.arange(8)[::2] / 2,
+        [np.float32(0), True, 2.0, np.int64(3)],
+    ],
+)
+def test_rows_of_numbers(files: tuple[Path, Path], values: Any) -> None:
+    controller = run(files, ticks=0)
+    controller.set_sensor("q", values)
+    assert controller.update() == "running"
+    assert controller.actuator("target") == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {0.0, 1.0, 2.0, 3.0},  # in any order
+        dict.fromkeys(range(4)),
+        iter([0, 1, 2, 3]),
+        "0123",
+        b"0123",
+        None,
+        5,
+        np.array(5.0),
+        np.zeros((4, 1)),
+        np.zeros((1, 4)),
+        np.zeros(4, complex),  # NumPy would warn and drop a part
+        np.zeros(4, np.complex64),
+        np.zeros(4, "U1"),
+        [0, 1, 2, "3"],
+        [0, 1, 2, None],
+        [0, 1, 2, 10**400],
+    ],
+)
+def test_values_that_are_no_row_of_numbers(files: tuple[Path, Path], values: Any) -> None:
+    controller = run(files)
+    with pytest.raises((TypeError, ValueError), match=r"values of sensor 'q' must be .*LP00[23]"):
+        controller.set_sensor("q", values)
+    assert controller.update() == "running"
+    assert controller.actuator("target") == [7, 3, 5, 7]  # of the values set before
 
 
 def test_recordings_are_read_by_others(files: tuple[Path, Path], tmp_path: Path) -> None:

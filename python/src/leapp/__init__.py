@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors, onnx
 from ._annotate import annotate
+from ._diagnostics import Diagnostic, diagnostics
 from ._export import export
 from ._import import ImportedPolicy, import_onnx
 from ._inventory import ExportedConstant, ExportedWeights, NodeInventory, inventory
 from ._session import (
-    Diagnostic,
     ExportManager,
     ValidationResults,
     compile_graph,
-    diagnostics,
     start,
     stop,
     trace,

@@ -27,7 +27,7 @@ _ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate
 #: Operators that take items of a tensor.
 _ITEMS = ("aten::select", "aten::slice")
 
-#: Functions whose results contain no number of the program, and those that take their elements.
+#: Functions that fill their results with 0 or 1, and those that take the elements.
 _FILLS = frozenset(
     "zeros ones empty eye identity zeros_like ones_like empty_like empty_strided".split()
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import Any, Literal
 
 from . import _console, _inventory, _schedule, _signals, _state, _untraced
 from ._annotate import Annotate
+from ._diagnostics import diagnostics
 from .errors import (
     LeappError,
     LeappTypeError,
@@ -320,37 +320,6 @@ class ValidationResults(dict[str, "bool | Exception"]):
 
     report: dict[str, Any]
     schedule: list[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Diagnostic:
-    """A warning or remark about the program.
-
-    Attributes:
-        code: A code such as ``"LP214"``; docs/reference/diagnostics.md has a section for each.
-        level: ``"WARNING"``, ``"ERROR"``, ..
-        where: The line of the program, ``"policy.py:42 in forward"``; may be empty.
-        node: The node; may be empty.
-        text: What happened and what to do.
-        settled_by_another_pass: True if tracing another pass of the node would confirm or remove
-            it.
-    """
-
-    code: str
-    level: str
-    where: str
-    node: str
-    text: str
-    settled_by_another_pass: bool
-
-
-def diagnostics() -> list[Diagnostic]:
-    """Return all diagnostics since the last :func:`start`, most harmful first."""
-    if not _state.loaded():
-        return []
-    from . import _trace
-
-    return [Diagnostic(*each) for each in _trace.diagnostics()]
 
 
 class ExportManager(Annotate):

@@ -99,7 +99,7 @@ class Watched:
                 signal.signal(number, self._handle)
 
     def end(self) -> None:
-        """Restore the program's handlers, except where it installed others meanwhile."""
+        """Restore the program's handlers, except where it has installed others."""
         if threading.current_thread() is not threading.main_thread():
             return
         while self._former:

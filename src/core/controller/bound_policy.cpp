@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "controller/saturating.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -28,7 +29,7 @@ ControllerOptions checked(const Robot& robot, ControllerOptions options) {
   require_positive(options.worker_poll, "worker_poll");
   if (options.deadline) require_positive(*options.deadline, "the deadline");
   require(!options.frequency || (*options.frequency > 0 && std::isfinite(*options.frequency)),
-          Code::kControllerOptions, "the frequency of the policy must be positive");
+          Code::kControllerOptions, "the frequency of the policy must be positive and finite");
   if (!options.clock) options.clock = steady_now;
   return options;
 }
@@ -121,7 +122,7 @@ PolicyResult BoundPolicy::poll_worker() noexcept {
 PolicyResult BoundPolicy::run_policy(nanoseconds began) noexcept {
   runner_.request();
   PolicyResult result = take_result();
-  result.late = deadline_ && clock_() - began > *deadline_;
+  result.late = deadline_ && steps_forward(began, clock_()) > *deadline_;
   return result;
 }
 

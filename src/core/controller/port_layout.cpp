@@ -59,8 +59,9 @@ NamedLayout find_layout(const Port& port, const PortContract& contract) {
     if (time) {
       time_axis = axis;
       found.layout.period_ms = time->period_ms;
-    } else if (element_axis == dims.size() || dims[element_axis] == 1 ||
-               !names_of_axis(names, axis, dims.size()).empty()) {
+    } else if (element_axis == dims.size() || !names_of_axis(names, axis, dims.size()).empty() ||
+               (dims[element_axis] == 1 &&
+                names_of_axis(names, element_axis, dims.size()).empty())) {
       element_axis = axis;
     }
   }

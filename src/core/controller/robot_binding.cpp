@@ -12,6 +12,9 @@
 namespace leapp {
 namespace {
 
+constexpr const char* kNotUnderstood =
+    "is not in the form of the contract, so it would not be kept; correct it or remove it";
+
 /// Returns the names of a signal's elements; those of a quaternion are qw, qx, qy, qz.
 std::vector<std::string> names_of_elements(const Signal& signal) {
   std::vector<std::string> names = signal.elements;
@@ -32,10 +35,6 @@ class SideBinder {
     bound.port = name;
     bound.kind = port.semantics.kind.value_or("");
     bound.contract = contract_of(port);
-    for (const std::string& key : bound.contract.not_understood) {
-      bound.remarks.push_back("its '" + key +
-                              "' is not in the form of the contract and is ignored");
-    }
     NamedLayout found = find_layout(port, bound.contract);
     bound.layout = found.layout;
     bound.elements = std::move(found.names);
@@ -46,6 +45,9 @@ class SideBinder {
           (bound.kind.empty() ? std::string("has no kind") : missing_signal(bound)) +
           ": the policy computes it, but no actuator receives it");
       return bound;
+    }
+    for (const std::string& key : bound.contract.not_understood) {
+      fail(bound, "its '" + key + "' " + kNotUnderstood);
     }
     if (!found.fault.empty()) {
       fail(bound, found.fault);
@@ -216,8 +218,12 @@ void find_lacking(const GraphContract& contract, const Robot& robot, RobotBindin
                                ", which is not among the robot's capabilities");
   }
   for (const std::string& key : contract.not_understood) {
-    binding.remarks.push_back("pipeline.configs." + key +
-                              " is not in the form of the contract and is ignored");
+    if (key == "command_ranges" || key == "required_capabilities") {
+      binding.problems.push_back("pipeline.configs." + key + " " + kNotUnderstood);
+    } else {  // without a frequency, the caller has to give one; no controller uses the pose
+      binding.remarks.push_back("pipeline.configs." + key +
+                                " is not in the form of the contract and is ignored");
+    }
   }
   if (!contract.frequency) {
     binding.remarks.emplace_back(

@@ -1,7 +1,10 @@
 #include "controller/schedule.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <string>
 
 #include "leapp/error.h"
 
@@ -14,6 +17,13 @@ bool is_about(double ticks, double whole) {
   return std::abs(ticks - whole) <= kTolerance * whole;
 }
 
+std::string short_text(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number,
+                                     std::chars_format::general, 10)
+                           .ptr};
+}
+
 }  // namespace
 
 std::size_t ticks_in(double seconds, double rate, const std::string& what) {
@@ -22,9 +32,9 @@ std::size_t ticks_in(double seconds, double rate, const std::string& what) {
   const double whole = std::round(ticks);
   if (!(whole >= 1 && whole <= kMostTicks && is_about(ticks, whole))) {
     throw Error(Code::kControllerOptions,
-                what + " is " + std::to_string(ticks) + " ticks of a loop at " +
-                    std::to_string(rate) +
-                    " Hz; it must be a whole number of ticks. Change the rate of the loop.");
+                what + " is " + short_text(ticks) + " ticks of a loop at " + short_text(rate) +
+                    " Hz; it must be a whole number of ticks, from 1 to 1e9. Change the rate of "
+                    "the loop.");
   }
   return static_cast<std::size_t>(whole);
 }

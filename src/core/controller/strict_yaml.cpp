@@ -42,7 +42,7 @@ double StrictYaml::duration(const YamlNode& node) const {
   const double seconds = number(node);
   constexpr double kMost = 1e9;  // 30 years, which fits into nanoseconds
   if (!(seconds >= 0 && seconds <= kMost)) {
-    fail(node, "expected a number of seconds that is not negative, found " + describe(node));
+    fail(node, "expected a number of seconds from 0 to 1e9, found " + describe(node));
   }
   return seconds;
 }

@@ -154,7 +154,7 @@ void check_policy(const Supervision& supervision, std::size_t index) {
   require_sense(!policy.frequency || (*policy.frequency > 0 && std::isfinite(*policy.frequency)),
                 what + ": the frequency must be positive");
   require_sense(!policy.blend_in || (*policy.blend_in >= 0 && *policy.blend_in <= 1e9),
-                what + ": blend_in must be a number of seconds that is not negative");
+                what + ": blend_in must be a number of seconds from 0 to 1e9");
 }
 
 void check_condition(const SwitchRule& rule, const std::string& what) {
@@ -211,7 +211,7 @@ void check(const Supervision& supervision) {
   for (std::size_t i = 0; i < supervision.switches.size(); ++i) check_switch(supervision, i);
   for (std::size_t i = 0; i < supervision.fallback.size(); ++i) check_fallback(supervision, i);
   require_sense(supervision.blend_in >= 0 && supervision.blend_in <= 1e9,
-                "blend_in must be a number of seconds that is not negative");
+                "blend_in must be a number of seconds from 0 to 1e9");
 }
 
 Supervision parse_supervision(std::string_view yaml, const std::string& name) {

@@ -64,21 +64,22 @@ Result<bool> ScheduleRunner::has_changed(const Step& step) noexcept {
   return false;
 }
 
+// Marks the step as run only when everything is kept that roll_back() restores.
 Result<void> ScheduleRunner::keep_former(std::size_t index) noexcept {
   Step& step = steps_[index];
-  step.former_run = std::exchange(step.last_run, static_cast<std::int64_t>(tick_));
-  step.ran = true;
   for (const FeedbackCopy& former : plan_.timings[index].former) {
     if (Result<void> kept = copy(former.to, former.from); !kept) return kept;
   }
   for (Watched& watched : step.watched) {
-    watched.latest = 1 - watched.latest;
-    std::vector<std::byte>& seen = watched.seen[watched.latest];
-    if (seen.empty()) continue;
+    std::vector<std::byte>& next = watched.seen[1 - watched.latest];
+    if (next.empty()) continue;
     const Result<const std::byte*> value = bytes_of(watched.value);
     if (!value) return value.failure();
-    std::memcpy(seen.data(), *value, seen.size());
+    std::memcpy(next.data(), *value, next.size());
   }
+  for (Watched& watched : step.watched) watched.latest = 1 - watched.latest;
+  step.former_run = std::exchange(step.last_run, static_cast<std::int64_t>(tick_));
+  step.ran = true;
   return {};
 }
 
@@ -127,13 +128,27 @@ Result<void> ScheduleRunner::end_tick() noexcept {
   for (const HeldFeedback& wire : plan_.held_feedback) {
     if (!steps_[wire.step].ran) continue;
     if (Result<void> kept = copy(wire.former, wire.to); !kept) return kept;
-    if (Result<void> copied = copy(wire.to, wire.from); !copied) return copied;
+  }
+  for (const HeldFeedback& wire : plan_.held_feedback) {
+    if (!steps_[wire.step].ran) continue;
+    if (Result<void> copied = copy(wire.to, wire.from); !copied) {
+      [[maybe_unused]] const Result<void> restored = restore_feedback();
+      return copied;
+    }
   }
   ++tick_;
   return {};
 }
 
-Result<void> ScheduleRunner::take_back_runs() noexcept {
+Result<void> ScheduleRunner::restore_feedback() noexcept {
+  for (const HeldFeedback& wire : plan_.held_feedback) {
+    if (!steps_[wire.step].ran) continue;
+    if (Result<void> restored = copy(wire.to, wire.former); !restored) return restored;
+  }
+  return {};
+}
+
+Result<void> ScheduleRunner::roll_back() noexcept {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
     if (!std::exchange(step.ran, false)) continue;
@@ -146,17 +161,10 @@ Result<void> ScheduleRunner::take_back_runs() noexcept {
   return {};
 }
 
-Result<void> ScheduleRunner::roll_back() noexcept {
-  return take_back_runs();
-}
-
 Result<void> ScheduleRunner::undo_tick() noexcept {
-  for (const HeldFeedback& wire : plan_.held_feedback) {
-    if (!steps_[wire.step].ran) continue;
-    if (Result<void> restored = copy(wire.to, wire.former); !restored) return restored;
-  }
+  if (Result<void> restored = restore_feedback(); !restored) return restored;
   --tick_;
-  return take_back_runs();
+  return roll_back();
 }
 
 void ScheduleRunner::reset() noexcept {

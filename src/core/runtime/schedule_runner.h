@@ -35,7 +35,8 @@ class ScheduleRunner {
   Result<bool> is_due(std::size_t step) noexcept;
   /// Runs the step as often as its schedule says.
   Result<void> run(std::size_t step, Binding& binding) noexcept;
-  /// Ends a tick that succeeded: feedback inputs get the outputs of their sources.
+  /// Ends a tick that succeeded: feedback inputs get the outputs of their sources. If a device
+  /// fails, they keep their values and the caller rolls back.
   Result<void> end_tick() noexcept;
   /// Restores everything since begin_tick(), for a tick that failed.
   Result<void> roll_back() noexcept;
@@ -78,7 +79,7 @@ class ScheduleRunner {
   Result<const std::byte*> bytes_of(std::size_t value) noexcept;
   Result<bool> has_changed(const Step& step) noexcept;
   Result<void> keep_former(std::size_t index) noexcept;
-  Result<void> take_back_runs() noexcept;
+  Result<void> restore_feedback() noexcept;
 
   const Plan& plan_;
   const Buffers& buffers_;

@@ -40,14 +40,15 @@ Result<void> Session::tick() noexcept {
 Result<void> Session::run_tick() noexcept {
   if (Result<void> checked = check_before(); !checked) return checked;
   if (Result<void> drawn = draw_noise(); !drawn) return drawn;
-  if (Result<void> computed = compute(); !computed) [[unlikely]] {
+  Result<void> done = compute();
+  if (done) done = commit();
+  if (!done) [[unlikely]] {
+    can_undo_ = false;  // it has overwritten what the last good tick read
     if (schedule_runner_) {
-      can_undo_ = false;  // the changes of the last good tick are no longer known
       [[maybe_unused]] const Result<void> restored = schedule_runner_->roll_back();
     }
-    return computed;
   }
-  return commit();
+  return done;
 }
 
 // Draws the numbers of this tick. With a schedule, the runner draws before each run of a node.

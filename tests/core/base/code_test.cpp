@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/check.h"
 #include "leapp/error.h"
 
@@ -20,18 +23,64 @@ TEST(Code, EndsASentenceUnlessItIsARule) {
   EXPECT_EQ(tag_of(rule(7)), "");
 }
 
+// The exception class of each code in Python, and its status in C. Programs catch by these.
 TEST(Code, DecidesWhichExceptionAnErrorIs) {
-  EXPECT_EQ(kind_of(Code::kInternal), ErrorKind::kInternal);
-  EXPECT_EQ(kind_of(Code::kStillTracing), ErrorKind::kUsage);
-  EXPECT_EQ(kind_of(Code::kTwoThreads), ErrorKind::kUsage);
-  EXPECT_EQ(kind_of(Code::kPortType), ErrorKind::kType);
-  EXPECT_EQ(kind_of(Code::kPortShape), ErrorKind::kValue);
-  EXPECT_EQ(kind_of(rule(7)), ErrorKind::kValue);
-  EXPECT_EQ(kind_of(Code::kNoNormalizer), ErrorKind::kValue);
-  EXPECT_EQ(kind_of(Code::kNoEngine), ErrorKind::kNotFound);
-  EXPECT_EQ(kind_of(Code::kIo), ErrorKind::kIo);
-  EXPECT_EQ(kind_of(Code::kNoOnnx), ErrorKind::kExport);
-  EXPECT_EQ(kind_of(Code::kValidationFailed), ErrorKind::kValidation);
+  const std::vector<std::pair<ErrorKind, std::vector<Code>>> table = {
+      {ErrorKind::kInternal, {Code::kInternal}},
+      {ErrorKind::kType,
+       {Code::kWrongType, Code::kNotDense, Code::kPayload, Code::kUnsupportedType,
+        Code::kPortType}},
+      {ErrorKind::kValue,
+       {Code::kWrongValue,
+        Code::kMirrorMismatch,
+        Code::kNothingToExport,
+        Code::kBadName,
+        Code::kUnknownBackend,
+        Code::kOwnModel,
+        Code::kConverterName,
+        Code::kUnknownPort,
+        Code::kPortShape,
+        Code::kMissingInput,
+        Code::kStaleInput,
+        Code::kNotFinite,
+        Code::kBadBinding,
+        Code::kTickFailed,
+        Code::kWrongEngine,
+        Code::kNoProvider,
+        Code::kModelMismatch,
+        Code::kBadModel,
+        Code::kUnsupportedBackend,
+        Code::kRuntimeOptions,
+        Code::kNotMerged,
+        Code::kDeviceFailed,
+        Code::kNotTrusted,
+        Code::kRobotFile,
+        Code::kNotBound,
+        Code::kControllerOptions,
+        Code::kRecording,
+        Code::kSupervision,
+        Code::kNoCheckpoint,
+        Code::kNoNormalizer,
+        rule(1),
+        rule(7),
+        rule(43)}},
+      {ErrorKind::kNotFound, {Code::kNotFound, Code::kNoEngine}},
+      {ErrorKind::kIo, {Code::kIo, Code::kNoMemory, Code::kNotDrawn, Code::kTimeline}},
+      {ErrorKind::kExport,
+       {Code::kNotPure, Code::kNoOnnx, Code::kChanged, Code::kNoTorchScript, Code::kPortNamesClash,
+        Code::kComplexPort, Code::kOpset, Code::kBadConverter, Code::kNotTranslated, Code::kNoCpp,
+        Code::kNoCompiler}},
+      {ErrorKind::kValidation,
+       {Code::kValidationFailed, Code::kNotRepeated, Code::kNothingCompared,
+        Code::kCounterExample}},
+      {ErrorKind::kUsage,
+       {Code::kUsage, Code::kNoSession, Code::kStillTracing, Code::kTwoThreads, Code::kBoundPort,
+        Code::kFewerGolden, Code::kShadowDiffers, Code::kShadowReset, Code::kNotShadowed,
+        Code::kBakedIn, Code::kNoTracing, Code::kOtherTorch}},
+  };
+  for (const auto& [kind, codes] : table) {
+    for (const Code code : codes) EXPECT_EQ(kind_of(code), kind) << to_string(code);
+  }
 }
 
 TEST(Error, SaysItsCodeOnceAtTheEnd) {

@@ -113,7 +113,7 @@ TEST(PickleTest, RefusesWhatPyTorchDoesNotWrite) {
 }
 
 TEST(PickleTest, BoundsDepth) {
-  const auto tuples = [](int depth) { return ")" + std::string(depth - 1, '\x85') + "."; };
+  const auto tuples = [](std::size_t depth) { return ")" + std::string(depth - 1, '\x85') + "."; };
   EXPECT_EQ(reason(tuples(Pickle::kMaxDepth)), "");
   EXPECT_THAT(reason(tuples(Pickle::kMaxDepth + 1)), HasSubstr("nested too deeply"));
   EXPECT_THAT(reason(std::string(500, ']') + std::string(499, 'a') + "."),

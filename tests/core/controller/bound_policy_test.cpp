@@ -1,5 +1,7 @@
 #include "controller/bound_policy.h"
 
+#include <cmath>
+
 #include "support.h"
 
 namespace leapp {
@@ -61,6 +63,37 @@ TEST_F(BoundPolicyTest, HasTheOutputsOfAGoodResultOnly) {
   EXPECT_THAT(std::string(policy->failure()), HasSubstr("the test's policy failed"));
 }
 
+// The policy takes the time between two readings of the clock, which may be anywhere.
+TEST(BoundPolicyDeadline, ASlowPolicyIsLate) {
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds kLongAgo = nanoseconds::min();
+  struct Case {
+    nanoseconds began;
+    nanoseconds ended;
+    std::uint64_t late;
+  };
+  for (const Case& each : {Case{nanoseconds(0), nanoseconds(1000), 0},
+                           {nanoseconds(0), nanoseconds(1001), 1},
+                           {nanoseconds(5000), nanoseconds(0), 0},
+                           {kLongAgo, nanoseconds::max(), 1},
+                           {nanoseconds::max(), kLongAgo, 0}}) {
+    PolicyBench bench;
+    testing::add_legs(bench);
+    bench.options.deadline = nanoseconds(1000);
+    bench.policy = [&](auto, auto) {
+      bench.now = each.ended;
+      return true;
+    };
+    Controller controller(bench.write(), bench.robot, bench.controller_options());
+    controller.start();
+    controller.set_sensor(0, std::array{0.0, 0.0}).value();
+    bench.now = each.began;                                     // preparing ran the policy, too
+    EXPECT_EQ(controller.update(), ControllerState::kRunning);  // late, but used
+    EXPECT_EQ(controller.counts()[static_cast<std::size_t>(Cause::kLate)], each.late)
+        << each.ended.count();
+  }
+}
+
 TEST(CheckedOptions, HaveAClockAndNoNegativeTime) {
   const Robot robot{.rate = 100};
   EXPECT_TRUE(checked(robot, {}).clock);
@@ -68,6 +101,11 @@ TEST(CheckedOptions, HaveAClockAndNoNegativeTime) {
   options.worker_poll = std::chrono::nanoseconds(-1);
   EXPECT_THAT(message_of([&] { checked(robot, options); }), HasSubstr("worker_poll"));
   EXPECT_THAT(message_of([&] { checked(Robot{}, {}); }), HasSubstr("[LP651]"));
+  for (const double frequency : {0.0, -1.0, HUGE_VAL, testing::kNan}) {
+    options = {};
+    options.frequency = frequency;
+    EXPECT_THAT(message_of([&] { checked(robot, options); }), HasSubstr("[LP653]")) << frequency;
+  }
 }
 
 }  // namespace

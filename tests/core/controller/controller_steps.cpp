@@ -30,6 +30,10 @@ class Sequence {
   }
 
   Json tick(const Json& json) {
+    if (json["restart"]) {
+      state_.restart();
+      remaining_ = 0;
+    }
     set_sensors(sensors_, json["sensors"]);
     PolicyResult result = look_at_worker();
     const bool asked = gather(plan_, state_, sensors_, to_time(json["clock"]),

@@ -314,7 +314,7 @@ TEST(Controller, ARowOfMistakesInOptions) {
   add_legs(bench);
   bench.contract.frequency = 30;
   EXPECT_THAT(message_of([&] { bench.make(); }),
-              HasSubstr("the period of the policy is 3.333333 ticks"));
+              HasSubstr("the period of the policy is 3.333333333 ticks"));
   bench.contract.frequency.reset();
   EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("has no frequency"));
   bench.options.frequency = 0;

@@ -117,6 +117,18 @@ TEST_F(InputSideTest, ASampleBeyondLimitsStopsAlsoBetweenTwoRunsOfThePolicy) {
 
 // A time axis of 30 ms, sampled every 10 ms.
 
+TEST_F(InputSideTest, ATimeAxisWithoutAGoodSampleIsUnusable) {
+  build({}, 3);
+  EXPECT_FALSE(ask(kNan));
+  skip(kNan);
+  EXPECT_FALSE(ask(kNan));
+  EXPECT_EQ(bench.count(Cause::kNotFinite), 3U);
+  EXPECT_EQ(bench.count(Cause::kStale), 0U);
+  skip(4);
+  EXPECT_TRUE(ask(5));
+  EXPECT_THAT(bench.policy_inputs[0], ElementsAre(4, 4, 5));
+}
+
 TEST_F(InputSideTest, ABadSampleRepeatsTheOneBefore) {
   build({}, 3);
   EXPECT_TRUE(ask(1));

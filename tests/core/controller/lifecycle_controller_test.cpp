@@ -72,6 +72,29 @@ TEST_F(LifecycleControllerTest, RunsOverHandles) {
   EXPECT_THAT(handles.commands, ElementsAre(0, 0, 0));
 }
 
+TEST_F(LifecycleControllerTest, SignalsOfJointsHaveTheInterfacesOfRos2Control) {
+  configure(R"(rate: 100
+joints: [hip, knee]
+sensors:
+  q: {kind: state/joint/position}
+  dq: {kind: state/joint/velocity}
+  tau: {kind: state/joint/torques}
+  tilt: {kind: state/vector3d, elements: [x]}
+  cmd: {kind: command/body/velocity, elements: [vx]}
+actuators:
+  target: {kind: target/joint/position}
+  feedforward: {kind: target/joint/torques}
+  stiffness: {kind: kp}
+  damping: {kind: kd}
+)");
+  EXPECT_THAT(controller.state_interfaces(),
+              ElementsAre("hip/position", "knee/position", "hip/velocity", "knee/velocity",
+                          "hip/effort", "knee/effort"));
+  EXPECT_THAT(controller.command_interfaces(),
+              ElementsAre("hip/position", "knee/position", "hip/effort", "knee/effort", "hip/kp",
+                          "knee/kp", "hip/kd", "knee/kd"));
+}
+
 TEST_F(LifecycleControllerTest, WaitsForTheFirstCommand) {
   configure();
   controller.activate(handles.state_pointers(), handles.command_pointers());

@@ -214,6 +214,50 @@ TEST_F(OutputSideTest, AStepIsSentExactlyHoweverFarAwayTheNextIs) {
   EXPECT_EQ(bench.sent(), -1.5e308);
 }
 
+TEST_F(OutputSideTest, DampKeepsWhatWasSentWhereThePoseIsUnknown) {
+  build({.fallback = Damp{}});
+  EXPECT_EQ(tick(3, 5), State::kRunning);
+  tick(3, 5);
+  EXPECT_EQ(tick(kNan, 5), State::kFallback);  // not finite: neither an input nor a pose
+  EXPECT_EQ(bench.sent(), 5);
+}
+
+TEST_F(OutputSideTest, DampHoldsTheDampingOfAJoint) {
+  bench.bench.outputs.push_back(named_port("kd", "kd", {"hip"}, {.fallback = Damp{}}));
+  bench.bench.outputs.push_back(named_port("kp", "kp", {"hip"}, {.fallback = Damp{}}));
+  for (const char* gain : {"kd", "kp"}) {
+    bench.bench.robot.actuators.push_back({.name = gain, .kind = gain, .elements = {"hip"}});
+  }
+  build({.fallback = Damp{}});
+  bench.results[1][0] = 7;
+  bench.results[2][0] = 40;
+  tick(3, 5);
+  EXPECT_EQ(bench.actuators[1][0], 7);
+  EXPECT_EQ(bench.actuators[2][0], 40);
+  tick(3, 5);
+  EXPECT_EQ(tick(kNan, 5), State::kFallback);
+  EXPECT_EQ(bench.actuators[1][0], 7);
+  EXPECT_EQ(bench.actuators[2][0], 0);
+}
+
+TEST_F(OutputSideTest, OnlyPositionsBlendInAndWaitAtTheMeasuredPose) {
+  bench.bench.outputs.push_back(named_port("speed", "target/joint/velocity", {"hip"}));
+  bench.bench.robot.actuators.push_back(
+      {.name = "speed", .kind = "target/joint/velocity", .elements = {"hip"}});
+  bench.bench.options.execution = Execution::kWorker;
+  bench.bench.options.deadline = 1h;
+  bench.bench.options.blend_in = 40ms;
+  build({});
+  bench.measure(2);
+  EXPECT_EQ(bench.tick_without_result(), State::kWaiting);
+  EXPECT_EQ(bench.sent(), 2);
+  EXPECT_EQ(bench.actuators[1][0], StepBench::kUntouched);
+  bench.results[1][0] = 8;
+  EXPECT_EQ(tick(2, 6), State::kRunning);
+  EXPECT_EQ(bench.sent(), 3);  // the first of four ticks
+  EXPECT_EQ(bench.actuators[1][0], 8);
+}
+
 TEST_F(OutputSideTest, DampFollowsTheJointWithinTheRate) {
   build({.limits = Limits{{}, {}, {100}}, .fallback = Damp{}});
   tick(0, 0);

@@ -24,6 +24,14 @@ TEST(PortLayout, ElementsOfTheLastDimension) {
   EXPECT_EQ(found.layout.element_stride, 1U);
 }
 
+TEST(PortLayout, ASingleElementKeepsItsName) {
+  for (const ElementNames& names :
+       {ElementNames{Names{"knee"}, {}}, ElementNames{{}, Names{"knee"}},
+        ElementNames{Names{"knee"}}, ElementNames{Names{"robot"}, Names{"knee"}}}) {
+    EXPECT_THAT(find_layout(port_of({1, 1}, names), {}).names, ElementsAre("knee"));
+  }
+}
+
 TEST(PortLayout, ATimeAxisBeforeOrAfterTheElements) {
   NamedLayout found = find_layout(port_of({1, 3, 2}, {{}, TemporalAxis{20}, Names{"a", "b"}}), {});
   EXPECT_EQ(found.layout.steps, 3U);

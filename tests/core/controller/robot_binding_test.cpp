@@ -9,6 +9,7 @@ namespace leapp {
 namespace {
 
 using testing::add_legs;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -220,16 +221,39 @@ TEST(RobotBinding, CapabilitiesThatTheRobotLacks) {
   EXPECT_THAT(binding.problems[0], HasSubstr("'hold_pose'"));
 }
 
-TEST(RobotBinding, KeysOfAnotherFormAreRemarks) {
+// A misspelt limit must not end as a command without a limit.
+TEST(RobotBinding, AContractThatIsNotUnderstoodIsRefused) {
+  const Metadata number{std::int64_t{5}};
+  const Metadata misspelt{Metadata::Map{{"uper", {1.0}}, {"rate", {5.0}}}};
+  for (const auto& [key, value] : {std::pair{"limits", misspelt},
+                                   {"fallback", misspelt},
+                                   {"unit", number},
+                                   {"frame", number},
+                                   {"limits", number}}) {
+    PolicyBench bench;
+    add_legs(bench);
+    Bundle bundle = bench.bundle();
+    bundle.models[0].outputs[0].semantics.extra.push_back({key, value});
+    EXPECT_THAT(bind(bundle, bench.robot).problems,
+                ElementsAre(AllOf(HasSubstr("pi/action"), HasSubstr(key))));
+  }
+  PolicyBench bench;
+  add_legs(bench);
+  Bundle bundle = bench.bundle();
+  bundle.models[0].inputs[0].semantics.extra.push_back({"max_age_ms", {std::string("10")}});
+  bundle.pipeline.configs.push_back({"command_ranges", {std::string("fast")}});
+  EXPECT_THAT(bind(bundle, bench.robot).problems,
+              ElementsAre(HasSubstr("max_age_ms"), HasSubstr("command_ranges")));
+}
+
+TEST(RobotBinding, KeysThatAControllerDoesNotUseAreRemarks) {
   PolicyBench bench;
   add_legs(bench);
   bench.contract.frequency.reset();
   Bundle bundle = bench.bundle();
   bundle.pipeline.configs.push_back({"frequency", {std::string("fast")}});
-  bundle.models[0].inputs[0].semantics.extra.push_back({"unit", {std::int64_t{5}}});
   const RobotBinding binding = bind(bundle, bench.robot);
   EXPECT_THAT(binding.problems, IsEmpty());
-  EXPECT_EQ(binding.inputs[0].remarks.size(), 1U);
   EXPECT_EQ(binding.remarks.size(), 2U);  // not a frequency, and no frequency
 }
 

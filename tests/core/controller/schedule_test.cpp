@@ -12,7 +12,8 @@ TEST(Schedule, WholeTicksOnly) {
   EXPECT_EQ(ticks_in(0.02, 1000, "x"), 20U);
   EXPECT_EQ(ticks_in(1.0 / 30, 90, "x"), 3U);
   EXPECT_THAT(message_of([] { ticks_in(0.02, 333, "the period"); }),
-              HasSubstr("the period is 6.660000 ticks of a loop at 333"));
+              HasSubstr("the period is 6.66 ticks of a loop at 333 Hz"));
+  EXPECT_THAT(message_of([] { ticks_in(1e300, 500, "x"); }), HasSubstr("5e+302 ticks"));
   EXPECT_THAT(message_of([] { ticks_in(0.001, 500, "x"); }), HasSubstr("[LP653]"));
 }
 

@@ -115,6 +115,29 @@ TEST(TickPlan, DampNeedsAMeaningAndAMeasuredPose) {
   EXPECT_THAT(message_of([&] { plan_of(bench); }), HasSubstr("damp, which is not defined for"));
 }
 
+TEST(TickPlan, ThePoseIsMeasuredInAUnitThatCanBeConverted) {
+  PolicyBench bench;
+  add_legs(bench, {.unit = "rad"});
+  bench.robot.sensors.insert(
+      bench.robot.sensors.begin(),
+      {.name = "rail", .kind = "state/joint/position", .elements = {"hip", "knee"}, .unit = "mm"});
+  bench.robot.sensors[1].ports = {"pi/q"};  // the input is ambiguous otherwise
+  bench.options.blend_in = 1s;
+  const TickPlan plan = plan_of(bench);
+  EXPECT_EQ(plan.outputs[0].targets[0].measured->sensor, 1U);
+  bench.robot.sensors[1].unit = "mm";
+  EXPECT_THAT(message_of([&] { plan_of(bench); }), HasSubstr("[LP652]"));
+}
+
+TEST(TickPlan, GainsNeedNoMeasuredPose) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.outputs.push_back(named_port("kp", "kp", {"hip"}, {.fallback = Damp{}}));
+  bench.robot.actuators.push_back({.name = "kp", .kind = "kp", .elements = {"hip"}});
+  bench.options.blend_in = 1s;
+  EXPECT_FALSE(plan_of(bench).outputs[1].targets[0].measured);
+}
+
 TEST(TickPlan, RolesOfKinds) {
   PolicyBench bench;
   add_legs(bench);

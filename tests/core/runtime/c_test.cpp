@@ -15,10 +15,6 @@
 
 extern "C" {
 int run_c_program(const char* yaml, char* problem, size_t size);
-// c_sizes.c, compiled against this version of the header and against two other versions.
-int run_c_sizes(const char* yaml, char* problem, size_t size);
-int run_c_sizes_older(const char* yaml, char* problem, size_t size);
-int run_c_sizes_newer(const char* yaml, char* problem, size_t size);
 }
 
 namespace leapp {
@@ -126,88 +122,6 @@ TEST(CTest, ANullManagerIsRefused) {
   EXPECT_EQ(leapp_state_bytes(nullptr), 0u);
 }
 
-TEST(CTest, OptionsThatWereNotInitialisedAreRefused) {
-  leapp_manager* robot = nullptr;
-  leapp_options options{};
-  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
-  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("options.size is 0"));
-  EXPECT_EQ(robot, nullptr);
-  EXPECT_EQ(leapp_options_init(&options, 0), LEAPP_VALUE);
-  leapp_node_options node{};
-  options.nodes = &node;
-  options.node_count = 1;
-  options.size = sizeof(options);
-  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
-  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("the size of an entry is 0"));
-  options.node_size = sizeof(node);
-  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
-  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("entry 0 does not name its node"));
-}
-
-TEST(CTest, TheLimitOnTensorsCanBeSet) {
-  find_libraries();
-  TestBundle test;
-  add_policy(test);
-  const std::string yaml = test.write();
-  leapp_options options;
-  leapp_options_init(&options, sizeof(options));
-  EXPECT_EQ(options.max_tensor_bytes, std::uint64_t{1} << 30);
-  options.max_tensor_bytes = 16;
-  leapp_manager* robot = nullptr;
-  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_VALUE);
-  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("max_tensor_bytes"));
-}
-
-// Writes one golden tick of add_policy(), for verify().
-std::filesystem::path write_with_golden(TestBundle& test) {
-  add_policy(test);
-  PolicyReference reference;
-  const Tensor x = row({1, 1, 1, 1});
-  const float y = reference.tick(1);
-  const Tensor action = row({y, y, y, y});
-  const std::filesystem::path file = test.folder() / "test_golden.safetensors";
-  write_safetensors(file, {{"0/inputs/pre/x", x.view()}, {"0/outputs/post/y", action.view()}},
-                    GoldenNotes{1, {}, {}, {}}.metadata());
-  test.bundle().pipeline.golden = FileEntry{file.filename().string(), "", sha256_file(file)};
-  return test.write();
-}
-
-TEST(CTest, ACallerMayHaveSmallerOrLargerStructs) {
-  find_libraries();
-  TestBundle test;
-  const std::string yaml = write_with_golden(test);
-  for (const auto caller : {run_c_sizes, run_c_sizes_older, run_c_sizes_newer}) {
-    std::array<char, 1024> problem{};
-    EXPECT_EQ(caller(yaml.c_str(), problem.data(), problem.size()), 0) << problem.data();
-  }
-}
-
-TEST(CTest, AnIndexOutOfRangeIsSaid) {
-  find_libraries();
-  TestBundle test;
-  add_policy(test);
-  leapp_manager* robot = nullptr;
-  ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
-  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
-  const float x[4] = {};
-  const auto expect_said = [](bool failed) {
-    EXPECT_TRUE(failed);
-    EXPECT_STREQ(leapp_last_code(), "LP601");
-    EXPECT_EQ(leapp_load(nullptr, nullptr, nullptr), LEAPP_VALUE);  // another error in the meantime
-  };
-  expect_said(leapp_set_input(robot, 1, x, sizeof x) == LEAPP_VALUE);
-  expect_said(leapp_bind_input(robot, 1, x, sizeof x) == LEAPP_VALUE);
-  expect_said(leapp_bind_output(robot, 1, nullptr, 0) == LEAPP_VALUE);
-  expect_said(leapp_touch(robot, 1) == LEAPP_VALUE);
-  expect_said(leapp_input(robot, 1) == nullptr);
-  expect_said(leapp_output(robot, 1) == nullptr);
-  expect_said(leapp_input_name(robot, 1) == nullptr);
-  expect_said(leapp_output_name(robot, 1) == nullptr);
-  expect_said(leapp_input_kind(robot, 1) == nullptr);
-  expect_said(leapp_output_element(robot, 1, 0, 0) == nullptr);
-  expect_said(leapp_output_text(robot, 1, "unit") == nullptr);
-}
-
 TEST(CTest, LinesOfTheLogGoToTheSink) {
   std::string lines;
   const auto sink = [](void* context, leapp_log_level level, const char* line) {
@@ -219,77 +133,6 @@ TEST(CTest, LinesOfTheLogGoToTheSink) {
   ASSERT_EQ(leapp_set_log_sink(nullptr, nullptr, LEAPP_LOG_WARNING), LEAPP_OK);
   log(LogLevel::kError, "unheard");
   EXPECT_EQ(lines, "2 hot\n");
-}
-
-TEST(CTest, PortsSayWhatTheyMean) {
-  find_libraries();
-  TestBundle test;
-  Port x = port("x");
-  x.semantics.kind = "state/joint/position";
-  x.semantics.element_names = ElementNames{std::vector<std::string>{"a", "b", "c", "d"}};
-  x.semantics.extra = {{"unit", {std::string("rad")}}, {"level", {3.0}}};
-  test.node("n", "affine.onnx", {x}, {port("y")}).input("n/x").output("n/y");
-  leapp_manager* robot = nullptr;
-  ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
-  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
-  EXPECT_STREQ(leapp_input_kind(robot, 0), "state/joint/position");
-  EXPECT_STREQ(leapp_input_element(robot, 0, 1, 2), "c");
-  EXPECT_EQ(leapp_input_element(robot, 0, 0, 0), nullptr);
-  EXPECT_EQ(leapp_input_element(robot, 0, 1, 4), nullptr);
-  EXPECT_EQ(leapp_output_kind(robot, 0), nullptr);
-  EXPECT_EQ(leapp_output_element(robot, 0, 1, 0), nullptr);
-  EXPECT_STREQ(leapp_input_text(robot, 0, "unit"), "rad");
-  EXPECT_EQ(leapp_input_text(robot, 0, "level"), nullptr);
-  EXPECT_EQ(leapp_input_text(robot, 0, nullptr), nullptr);
-  EXPECT_EQ(leapp_output_text(robot, 0, "unit"), nullptr);
-  EXPECT_EQ(leapp_input_kind(robot, 1), nullptr);
-  EXPECT_EQ(leapp_input_kind(nullptr, 0), nullptr);
-}
-
-TEST(CTest, InputsAreWrittenInPlaceAndGrowStale) {
-  find_libraries();
-  TestBundle test;
-  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
-  const std::string yaml = test.write();
-  int misses = 0;
-  const leapp_staleness limit{.input = "n/x", .seconds = 3600};
-  leapp_node_options node;
-  leapp_node_options_init(&node, sizeof(node));
-  node.node = "n";
-  node.provider = "cpu";
-  leapp_options options;
-  leapp_options_init(&options, sizeof(options));
-  options.nodes = &node;
-  options.node_size = sizeof(node);
-  options.node_count = 1;
-  options.staleness = &limit;
-  options.staleness_size = sizeof(limit);
-  options.staleness_count = 1;
-  options.deadline = 1e-9;
-  options.on_deadline_miss = [](void* context, uint64_t, double took, double deadline) {
-    *static_cast<int*>(context) += took > deadline ? 1 : 0;
-  };
-  options.deadline_context = &misses;
-  leapp_manager* robot = nullptr;
-  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
-  std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
-  auto* x = static_cast<float*>(leapp_input(robot, 0));
-  ASSERT_NE(x, nullptr);
-  EXPECT_EQ(leapp_input(robot, 1), nullptr);
-  x[0] = 4;
-  ASSERT_EQ(leapp_touch(robot, 0), LEAPP_OK);
-  ASSERT_EQ(leapp_tick(robot), LEAPP_OK) << leapp_last_error();
-  EXPECT_EQ(static_cast<const float*>(leapp_output(robot, 0))[0], 9);
-  EXPECT_EQ(misses, 1);
-  const leapp_staleness none{.input = "n/x", .seconds = 0};
-  options.staleness = &none;
-  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
-  owner.reset(robot);
-  ASSERT_EQ(leapp_touch(robot, 0), LEAPP_OK);
-  EXPECT_EQ(leapp_tick(robot), LEAPP_VALUE);
-  EXPECT_STREQ(leapp_last_code(), "LP605");
-  node.node = "nobody";
-  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_VALUE);
 }
 
 }  // namespace

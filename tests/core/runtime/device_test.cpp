@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "bundle/noise_port.h"
 #include "leapp/inference_manager.h"
 #include "test_bundle.h"
 
@@ -45,7 +46,10 @@ class FakeDevice final : public DeviceMemory {
       return {};
     }
     enqueue([=] { std::memcpy(to, from, bytes); });
-    return way == Copy::kToHost ? synchronize() : Result<void>();
+    if (way == Copy::kWithin) return {};
+    Result<void> done = synchronize();
+    if (!done) queue_.pop_back();  // the caller's memory may be gone later
+    return done;
   }
 
   Result<void> synchronize() noexcept override {
@@ -278,6 +282,117 @@ TEST_F(DeviceTest, AFailingDeviceLeavesTheState) {
     EXPECT_GT(failures, 1);
   }
   device->release(mine);
+}
+
+// A schedule with everything that it can copy: a condition, watched inputs, counts, ages, carried
+// values, feedback of two nodes, and noise.
+class ScheduledDeviceTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    const auto number = [](const std::string& name, DType dtype) {
+      return Port{.name = name, .dtype = dtype, .shape = {1}};
+    };
+    Port noise = port("noise");
+    make_noise(noise, NoiseDistribution::kNormal);
+    test.node("play", "recurrent.onnx",
+              {port("x"), port("h_in"), number("n", DType::kInt64), number("age", DType::kInt32),
+               noise, number("go", DType::kBool)},
+              {port("y"), port("h_out")})
+        .wire("policy/y", "play/x")
+        .feedback("play/h_out", "play/h_in")
+        .input("play/go")
+        .output("play/y");
+    test.bundle().pipeline.inputs.back().ports.push_back("noise");
+    test.bundle().pipeline.schedule = {{.node = "policy", .on_change = {"x"}},
+                                       {.node = "play",
+                                        .repeat = 2,
+                                        .carry = {{"y", "x"}},
+                                        .index = "n",
+                                        .when = PortRef{"play", "go"},
+                                        .ages = {{"age", "policy"}}}};
+  }
+
+  static TensorMap inputs(float x) {
+    Tensor go(DType::kBool, {1});
+    *static_cast<std::uint8_t*>(go.data()) = 1;
+    return {{"policy/x", row({x, x, x, x})}, {"play/go", go}};
+  }
+};
+
+TEST_F(ScheduledDeviceTest, ValuesStayThere) {
+  InferenceManager manager(test.write(), options);
+  manager.prepare();
+  EXPECT_EQ(device->replays, 0);
+  const InputPort go = manager.input_port("play/go");
+  // policy: y = x + h = 2 + 8, h' = 5. play, twice: y = x + h; then y = y + h. Its state is of the
+  // tick before in both runs.
+  EXPECT_THAT(floats(manager.run_policy(inputs(2)).at("play/y")), Each(10));
+  EXPECT_THAT(floats(manager.run_policy(inputs(2)).at("play/y")), Each(20));  // h = 5, added twice
+  const Tensor off(DType::kBool, {1});
+  manager.set_input(go, off).value();
+  manager.tick().value();
+  EXPECT_EQ(manager.output_age(manager.output_port("play/y")), 1U);
+  const TensorMap before = manager.state();
+  manager.run_policy(inputs(3));
+  EXPECT_NE(manager.state(), before);
+  manager.undo_tick().value();
+  EXPECT_EQ(manager.state(), before);
+}
+
+// Each call of the device fails once in a tick, and once while a tick is undone or prepared.
+TEST_F(ScheduledDeviceTest, AFailingDeviceLeavesTheState) {
+  const std::filesystem::path yaml = test.write();
+  for (const bool guarded : {false, true}) {
+    options.finite = {.state = guarded, .outputs = guarded};
+    InferenceManager manager(yaml, options);
+    const InputPort x = manager.input_port("policy/x");
+    int failures = 0;
+    for (bool failed = true; failed; ++failures) {
+      manager.reset();
+      manager.run_policy(inputs(2));
+      manager.run_policy(inputs(2));
+      const TensorMap before = manager.state();
+      manager.set_input(x, row({3, 3, 3, 3})).value();
+      device->fail_at(failures);
+      const Result<void> done = manager.tick();
+      failed = device->has_failed();
+      ASSERT_EQ(static_cast<bool>(done), !failed) << failures;
+      if (!failed) break;
+      EXPECT_EQ(done.failure().code(), Code::kDeviceFailed) << failures;
+      EXPECT_EQ(manager.state(), before) << failures;
+    }
+    EXPECT_GT(failures, 20);
+  }
+}
+
+TEST_F(ScheduledDeviceTest, AFailingDeviceIsReportedByEveryCall) {
+  InferenceManager manager(test.write(), options);
+  const OutputPort y = manager.output_port("play/y");
+  std::array<float, 4> result{};
+  manager.run_policy(inputs(2));
+  device->fail_at(0);
+  EXPECT_EQ(manager.get_output(y, std::span(result)).failure().code(), Code::kDeviceFailed);
+  device->fail_at(0);
+  EXPECT_EQ(manager.undo_tick().failure().code(), Code::kDeviceFailed);
+  for (int calls = 0;; ++calls) {
+    device->fail_at(calls);
+    const Result<void> reset = manager.reset_state();
+    ASSERT_EQ(static_cast<bool>(reset), !device->has_failed()) << calls;
+    if (reset) break;
+    EXPECT_EQ(reset.failure().code(), Code::kDeviceFailed);
+  }
+  int failures = 0;
+  for (;; ++failures) {
+    device->fail_at(failures);
+    try {
+      manager.prepare();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kDeviceFailed);
+    }
+    if (!device->has_failed()) break;
+  }
+  EXPECT_GT(failures, 10);
 }
 
 TEST_F(DeviceTest, MeasuredStepsIncludeTheirWork) {

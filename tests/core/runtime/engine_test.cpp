@@ -115,35 +115,6 @@ TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
   EXPECT_THAT(message, HasSubstr("node 'affine': " + path.string() + " could not be loaded as "));
 }
 
-TEST_F(EngineTest, UnknownBackendIsAnError) {
-  EXPECT_THAT(message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
-              ::testing::AllOf(::testing::HasSubstr("tflite"), ::testing::HasSubstr("affine"),
-                               ::testing::EndsWith("[LP618]")));
-}
-
-TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
-  EngineRegistry registry = EngineRegistry::standard();
-  registry.add(
-      "mine",
-      [](const Model& model, const ModelFile&, const EngineOptions&) -> std::unique_ptr<Engine> {
-        throw Error(Code::kUsage, "asked for " + model.name);
-      });
-  EXPECT_TRUE(registry.contains("mine"));
-  EXPECT_FALSE(EngineRegistry::standard().contains("mine"));
-  EXPECT_THAT(message_of([&] { registry.load(affine("mine"), {.path = "x"}); }),
-              ::testing::EndsWith("[LP007]"));
-}
-
-TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
-  const std::string message = message_of([] { open_engine_plugin("libleapp_engine_none.so"); });
-  EXPECT_THAT(message, HasSubstr("engine plugin 'libleapp_engine_none.so' was not found"));
-  EXPECT_THAT(message, HasSubstr("LEAPP_ENGINE_PATH may name the directory"));
-}
-
-TEST_F(EngineTest, ALibraryThatIsNoEngineIsRefused) {
-  EXPECT_THAT(message_of([] { open_engine_plugin("libm.so.6"); }), ::testing::EndsWith("[LP613]"));
-}
-
 TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
   const auto load = [](const Model& model) {
     return message_of([&] { load_engine(model, model_file("affine.onnx")); });

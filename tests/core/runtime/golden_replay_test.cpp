@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "bundle/golden_traces.h"
 #include "leapp/c.h"
 #include "test_bundle.h"
@@ -82,6 +84,57 @@ TEST_F(GoldenReplayTest, b43_GoldenTicksThatAreNotComparedMergeNothing) {
   write(0, {3, {}, {}, {{"pre", "it draws random numbers"}}});
   test_.bundle().pipeline.merged.reset();
   EXPECT_EQ(InferenceManager(test_.write()).description().size(), 3U);
+}
+
+// play: y = plan + the age of the plan, or -1. step, three times: y = x + the number of the run.
+TEST_F(GoldenReplayTest, b33_ASchedulesTicksAreRepeated) {
+  const auto number = [](const std::string& name) {
+    return Port{.name = name, .dtype = DType::kInt64, .shape = {1}, .semantics = {}};
+  };
+  test_.node("planner", "affine.onnx", {port("x")}, {port("y")})
+      .node("play", "count.onnx", {port("x"), number("n")}, {port("y")})
+      .node("step", "count.onnx", {port("x"), number("n")}, {port("y")})
+      .node("gate", "gate.onnx", {port("x", {1})},
+            {{.name = "run", .dtype = DType::kBool, .shape = {1}, .semantics = {}}})
+      .wire("planner/y", "play/x")
+      .wire("play/y", "step/x")
+      .input("planner/x")
+      .input("gate/x")
+      .output("play/y")
+      .output("step/y")
+      .output("gate/run");
+  test_.bundle().pipeline.schedule = {{.node = "planner", .every = 2, .phase = 1},
+                                      {.node = "play", .ages = {{"n", "planner"}}},
+                                      {.node = "step",
+                                       .repeat = 3,
+                                       .carry = {{"y", "x"}},
+                                       .index = "n",
+                                       .when = PortRef{"gate", "run"}}};
+  const std::array<float, 5> play = {-1, 1, 2, 1, 2};  // no plan; then 2 * 0 + 1 and its age
+  const auto write_golden = [&](float off) {
+    tensors_.clear();
+    for (std::size_t tick = 0; tick < play.size(); ++tick) {
+      const std::string at = std::to_string(tick);
+      const bool runs = tick != 2;
+      keep(at + "/inputs/planner/x", 0);
+      tensors_.emplace_back(at + "/inputs/gate/x", Tensor({1}, {runs ? 1.0F : -1.0F}));
+      Tensor run(DType::kBool, {1});
+      *static_cast<std::uint8_t*>(run.data()) = runs ? 1 : 0;
+      tensors_.emplace_back(at + "/outputs/gate/run", run);
+      keep(at + "/outputs/play/y", play[tick] + (tick == 4 ? off : 0));
+      if (runs) keep(at + "/outputs/step/y", play[tick] + 0 + 1 + 2);
+    }
+    std::vector<NamedTensorView> views;
+    for (const auto& [name, tensor] : tensors_) views.push_back({name, tensor.view()});
+    const std::filesystem::path file = test_.folder() / "test_golden.safetensors";
+    write_safetensors(file, views, GoldenNotes{play.size(), {}, {}, {}}.metadata());
+    test_.bundle().pipeline.golden = FileEntry{file.filename().string(), "", sha256_file(file)};
+    return test_.write();
+  };
+  const Verification verification = InferenceManager(write_golden(0)).verify();
+  EXPECT_TRUE(verification.passed()) << to_string(verification);
+  EXPECT_EQ(verification.ticks, 5U);
+  EXPECT_FALSE(InferenceManager(write_golden(0.5F)).verify().passed());
 }
 
 TEST_F(GoldenReplayTest, AValueThatIsOffIsNamedWithPortAndTick) {

@@ -2,21 +2,14 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-
-#include "base/log.h"
 #include "leapp/inference_manager.h"
 #include "leapp/tools/merge.h"
-#include "onnx/reader.h"
-#include "runtime/merge_graphs.h"
 #include "test_bundle.h"
 
 namespace leapp {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::FloatEq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -29,21 +22,6 @@ class MergeTest : public ::testing::Test {
 };
 
 using Steps = std::vector<std::vector<std::size_t>>;
-
-onnx::ValueInfo named(const std::string& name) {
-  onnx::ValueInfo info;
-  info.name = name;
-  return info;
-}
-
-onnx::Node op(const std::string& type, std::vector<std::string> inputs,
-              std::vector<std::string> outputs) {
-  onnx::Node node;
-  node.op_type = type;
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
 
 TEST_F(MergeTest, OnnxNodesThatFollowEachOtherShareAStep) {
   add_policy(test);
@@ -99,93 +77,6 @@ TEST_F(MergeTest, AnEngineOfTheUsersIsNotMerged) {
   EXPECT_THAT(propose_steps(test.bundle(), options), SizeIs(3));
 }
 
-TEST_F(MergeTest, MergedGraphGivesTheSame) {
-  add_policy(test);
-  const auto yaml = test.write();
-  InferenceManager merged(yaml);
-  InferenceManager separate(yaml, {.merge = Merge::kOff});
-  ASSERT_THAT(merged.description(), SizeIs(1));
-  EXPECT_THAT(merged.description()[0], HasSubstr("pre+policy+post: ONNX Runtime"));
-  for (int tick = 0; tick < 20; ++tick) {
-    const float obs = std::sin(static_cast<float>(tick)) - 0.5f;
-    const TensorMap in = {{"pre/x", row({obs, obs + 1, -obs, 0})}};
-    ASSERT_EQ(merged.run_policy(in), separate.run_policy(in));
-    ASSERT_EQ(merged.state(), separate.state());
-  }
-}
-
-TEST_F(MergeTest, EveryPortCanStillBeRead) {
-  add_policy(test);
-  const auto yaml = test.write();
-  InferenceManager merged(yaml);
-  InferenceManager separate(yaml, {.merge = Merge::kOff});
-  EXPECT_THAT(floats(merged.value("pre", "y")), Each(0));
-  for (int tick = 0; tick < 3; ++tick) {
-    const TensorMap in = {{"pre/x", row({0.1f, 0.2f, -0.3f, -0.9f})}};
-    merged.run_policy(in);
-    separate.run_policy(in);
-    for (const char* name :
-         {"pre/x", "pre/y", "policy/x", "policy/h", "policy/y", "post/a", "post/b", "post/y"}) {
-      const PortRef ref = *parse_port_ref(name);
-      EXPECT_EQ(merged.value(ref.node, ref.port), separate.value(ref.node, ref.port)) << name;
-    }
-  }
-}
-
-TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
-  add_policy(test);
-  const auto yaml = test.write();
-  InferenceManager merged(yaml);
-  InferenceManager separate(yaml, {.merge = Merge::kOff});
-  const TensorMap in = {{"pre/x", row({0.1f, 0.2f, -0.3f, -0.9f})}};
-  for (InferenceManager* manager : {&merged, &separate}) {
-    manager->run_policy(in);
-    manager->set_input_value("pre", "x", row({9, 9, 9, 9}).view());
-    manager->prepare();
-    manager->reset();
-  }
-  for (const char* name :
-       {"pre/x", "pre/y", "policy/x", "policy/y", "post/a", "post/b", "post/y"}) {
-    const PortRef ref = *parse_port_ref(name);
-    EXPECT_EQ(merged.value(ref.node, ref.port), separate.value(ref.node, ref.port)) << name;
-  }
-  // A real-time loop keeps no inputs, so the value cannot be computed any more.
-  merged.run_policy({{"pre/x", row({9, 9, 9, 9})}});
-  EXPECT_THAT(floats(merged.value("pre", "y")), Each(19));
-  const Tensor ones = row({1, 1, 1, 1});
-  merged.set_input(merged.input_port("pre/x"), ones).value();
-  EXPECT_THAT(message_of([&] { merged.value("pre", "y"); }),
-              HasSubstr("values inside merged nodes are computed on request"));
-  merged.tick().value();
-  EXPECT_THAT(floats(merged.value("pre", "y")), Each(3));
-}
-
-TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
-  test.node("pre", "affine.onnx", {port("x")}, {port("y")})
-      .node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
-      .node("post", "clamp_sum.onnx", {port("a"), port("b")}, {port("y")})
-      .wire("pre/y", "policy/x")
-      .feedback("policy/h_out", "policy/h_in")
-      .feedback("policy/h_out", "post/a")
-      .wire("policy/y", "post/b")
-      .input("pre/x")
-      .output("post/y")
-      .merged({"pre", "policy", "post"});
-  const auto yaml = test.write();
-  InferenceManager read(yaml);
-  InferenceManager plain(yaml);
-  const TensorMap in = {{"pre/x", row({-0.7f, -0.2f, -0.3f, -0.9f})}};
-  for (int tick = 0; tick < 5; ++tick) {
-    ASSERT_EQ(read.run_policy(in), plain.run_policy(in));
-    // The value of the last tick, although its state has advanced since.
-    EXPECT_EQ(floats(read.value("policy", "y")).size(), 4u);
-    ASSERT_EQ(read.state(), plain.state());
-  }
-  InferenceManager separate(yaml, {.merge = Merge::kOff});
-  for (int tick = 0; tick < 5; ++tick) separate.run_policy(in);
-  EXPECT_EQ(read.value("policy", "y"), separate.value("policy", "y"));
-}
-
 #ifdef LEAPP_TEST_LIBRARIES
 TEST_F(MergeTest, TorchScriptNodesMergeToo) {
   test.node("pre", "affine_translated.pt", {port("x")}, {port("y")})
@@ -234,104 +125,6 @@ TEST_F(MergeTest, TorchScriptThatWritesItsInputsRunsAlone) {
   EXPECT_THAT(floats(out.at("b/y")), ElementsAre(2, 4, 6, 8));
 }
 #endif
-
-TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
-  // The YAML states opset 20 for both, but one file has 17.
-  test.node("a", "affine.onnx", {port("x")}, {port("y")})
-      .node("b", "affine_opset17.onnx", {port("x")}, {port("y")})
-      .wire("a/y", "b/x")
-      .input("a/x")
-      .output("b/y")
-      .merged({"a", "b"});
-  std::string logged;
-  const LogSink former = set_log_sink(
-      [&](LogLevel, std::string_view message) { logged += std::string(message) + "\n"; });
-  InferenceManager manager(test.write());
-  set_log_sink(former);
-  EXPECT_THAT(logged, HasSubstr("nodes a+b run one by one: 'b' uses different operator sets"));
-  EXPECT_THAT(manager.description(), SizeIs(2));
-  EXPECT_THAT(floats(manager.run_policy({{"a/x", row({0, 1, 2, 3})}}).at("b/y")),
-              ElementsAre(3, 7, 11, 15));
-}
-
-TEST_F(MergeTest, ValuesOfEqualNameStayApart) {
-  // Both files name their inner value "d", their input "x" and their weights "one" and "two".
-  test.node("a", "affine.onnx", {port("x")}, {port("y")})
-      .node("b", "affine.onnx", {port("x")}, {port("y")})
-      .wire("a/y", "b/x")
-      .input("a/x")
-      .output("b/y");
-  const Plan plan = make_plan(test.bundle(), {{0, 1}});
-  const onnx::Model model = onnx::read_model(model_file("affine.onnx"));
-  const onnx::Model merged = merge_graphs(
-      test.bundle(), {{&test.bundle().models[0], &model}, {&test.bundle().models[1], &model}},
-      plan.steps[0].model);
-  std::vector<std::string> outputs;
-  for (const onnx::Node& node : merged.graph.nodes) outputs.push_back(node.outputs[0]);
-  EXPECT_THAT(outputs, ElementsAre("d", "a/y", "d_1", "b/y"));
-  EXPECT_EQ(merged.graph.nodes[2].inputs[0], "a/y");
-  EXPECT_EQ(merged.graph.initializers.size(), 4u);
-}
-
-TEST_F(MergeTest, AnOutputThatIsAWeightGetsAValueOfItsOwn) {
-  Model node;
-  node.name = "n";
-  node.outputs = {port("y")};
-  onnx::Model model;
-  model.opsets = {{"", 20}};
-  model.graph.outputs.push_back(named("y"));
-  model.graph.initializers.emplace_back().name = "y";
-  Model signature;
-  signature.outputs = {port("n/y")};
-  const onnx::Model merged = merge_graphs({}, {{&node, &model}}, signature);
-  ASSERT_THAT(merged.graph.nodes, SizeIs(1));
-  EXPECT_EQ(merged.graph.nodes[0].op_type, "Identity");
-  EXPECT_THAT(merged.graph.nodes[0].outputs, ElementsAre("n/y"));
-  EXPECT_EQ(merged.graph.nodes[0].inputs[0], merged.graph.initializers[0].name);
-}
-
-TEST_F(MergeTest, BodiesOfControlFlowAreRenamedToo) {
-  onnx::Graph body;
-  body.nodes.push_back(op("Add", {"outer", "x"}, {"inner"}));
-  body.outputs.push_back(named("inner"));
-  onnx::Model model;
-  model.opsets = {{"", 20}};
-  model.graph.inputs.push_back(named("x"));
-  model.graph.outputs.push_back(named("y"));
-  model.graph.nodes.push_back(op("Neg", {"x"}, {"outer"}));
-  model.graph.nodes.push_back(op("If", {"outer"}, {"y"}));
-  onnx::Attribute& then_branch = model.graph.nodes.back().attributes.emplace_back();
-  then_branch.value = std::make_shared<const onnx::Graph>(body);
-  Model first;
-  first.name = "a";
-  first.inputs = {port("x")};
-  first.outputs = {port("y")};
-  Model second = first;
-  second.name = "b";
-  Bundle bundle;
-  bundle.models = {first, second};
-  bundle.pipeline.data_flow = {{{"a", "y"}, {{"b", "x"}}}};
-  Model signature;
-  signature.inputs = {port("a/x")};
-  signature.outputs = {port("b/y")};
-  const onnx::Model merged = merge_graphs(bundle, {{&first, &model}, {&second, &model}}, signature);
-  const auto& branch =
-      *std::get<std::shared_ptr<const onnx::Graph>>(merged.graph.nodes[3].attributes[0].value);
-  EXPECT_THAT(branch.nodes[0].inputs, ElementsAre("outer_1", "a/y"));
-  EXPECT_THAT(branch.nodes[0].outputs, ElementsAre("inner_1"));
-  EXPECT_EQ(branch.outputs[0].name, "inner_1");
-}
-
-TEST_F(MergeTest, ModelsWithPartsThatCannotBeRenamedAreRecognised) {
-  onnx::Model model;
-  EXPECT_THAT(why_not_mergeable(model), IsEmpty());
-  model.has_functions = true;
-  EXPECT_EQ(why_not_mergeable(model), "it has functions of its own");
-  model.has_functions = false;
-  model.graph.nodes.push_back(op("X", {}, {}));
-  model.graph.nodes.back().attributes.emplace_back().unread = "??";
-  EXPECT_EQ(why_not_mergeable(model), "it has parts that only ONNX Runtime reads");
-}
 
 TEST_F(MergeTest, IsolatedPartTurnsItsBorderIntoPorts) {
   add_policy(test);

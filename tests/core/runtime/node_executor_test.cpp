@@ -100,7 +100,7 @@ TEST(NodeExecutorTest, AWireBringsWhatItsSourcePutOutInTheTickItSays) {
   NodeExecutor nodes(pair());
   const float initial = 5;
   nodes.set_initial({1, 0}, view_of(initial));
-  for (std::size_t node : {0, 1}) nodes.load(node, sum_engine(node));
+  for (const std::size_t node : {0U, 1U}) nodes.load(node, sum_engine(node));
   EXPECT_EQ(value_of(nodes.carried({0, 0})), 0);
   EXPECT_EQ(value_of(nodes.carried({1, 0})), 5);
 

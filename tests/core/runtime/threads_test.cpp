@@ -57,7 +57,7 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   options.merge = Merge::kOff;
   options.engines.add("onnx", [&](const Model&, const ModelFile&, const EngineOptions&) {
     return std::make_unique<SlowEngine>([&] {
-      inside = true;
+      if (inside.exchange(true)) return;  // only the first tick waits
       while (!go_on) std::this_thread::yield();
     });
   });
@@ -66,16 +66,17 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   manager.set_input(x, row({0, 0, 0, 0})).value();
   std::thread other([&] { EXPECT_TRUE(manager.tick()); });
   while (!inside) std::this_thread::yield();
-  const Result<void> result = manager.tick();
-  EXPECT_THAT(result.failure().message(), ::testing::EndsWith("[LP609]"));
+  const auto is_refused = [](const Result<void>& result) {
+    return !result && result.failure().code() == Code::kTwoThreads;
+  };
+  EXPECT_TRUE(is_refused(manager.tick()));
   EXPECT_THAT(message_of([&] { manager.reset(); }), HasSubstr("two threads use this"));
   // Each call of the loop reports its own failure; none is postponed to a later call.
-  EXPECT_EQ(manager.set_input(x, row({9, 9, 9, 9})).failure().code(), Code::kTwoThreads);
-  EXPECT_EQ(manager.touch(x).failure().code(), Code::kTwoThreads);
-  EXPECT_EQ(manager.clear_inputs().failure().code(), Code::kTwoThreads);
+  EXPECT_TRUE(is_refused(manager.set_input(x, row({9, 9, 9, 9}))));
+  EXPECT_TRUE(is_refused(manager.touch(x)));
+  EXPECT_TRUE(is_refused(manager.clear_inputs()));
   std::array<float, 4> action{};
-  EXPECT_EQ(manager.get_output(manager.output_port("post/y"), action).failure().code(),
-            Code::kTwoThreads);
+  EXPECT_TRUE(is_refused(manager.get_output(manager.output_port("post/y"), action)));
   go_on = true;
   other.join();
   EXPECT_TRUE(manager.tick());

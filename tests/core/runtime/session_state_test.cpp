@@ -84,6 +84,21 @@ TEST_F(InferenceManagerTest, UndoTakesTheLastTickBack) {
   EXPECT_EQ(manager.state(), saved);
 }
 
+TEST_F(InferenceManagerTest, AFailedTickLeavesNothingToUndo) {
+  test.node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
+      .feedback("policy/h_out", "policy/h_in")
+      .input("policy/x")
+      .output("policy/y");
+  InferenceManager manager(test.write(), {.finite = {.state = true}});
+  manager.run_policy({{"policy/x", row({1, 1, 1, 1})}});
+  manager.run_policy({{"policy/x", row({2, 2, 2, 2})}});
+  const TensorMap saved = manager.state();
+  EXPECT_THROW(manager.run_policy({{"policy/x", row({INFINITY, 1, 1, 1})}}), Error);
+  EXPECT_EQ(manager.state(), saved);
+  manager.undo_tick().value();
+  EXPECT_EQ(manager.state(), saved);
+}
+
 TEST_F(InferenceManagerTest, UndoTakesCopiesBackAsWell) {
   test.node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
       .feedback("policy/h_out", "policy/x")
