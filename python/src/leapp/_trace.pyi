@@ -131,7 +131,7 @@ def begin_frames() -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
     """Return the same; the front end then passes only other frames to ``_holders.note``."""
 
 class Subscriptable:
-    """Base of classes that support ``self[index]`` through ``_item()`` but that are not sequences."""
+    """Base of classes with ``self[index]``, through ``_item()``, that are not sequences."""
 
     def __getitem__(self, index: Any) -> Any: ...
 
