@@ -40,7 +40,7 @@ def start(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
-    noise: Literal["model", "port", "zero", "frozen"] = "model",
+    noise: Literal["port", "zero", "frozen", "model"] = "port",
 ) -> None:
     """Start tracing a graph. Drops an active session, with a warning.
 
@@ -61,10 +61,10 @@ def start(
             ``{"planner": {"every": 5}}``; ``phase``, ``repeat``, ``index``, ``when``, ``on_change``
             and ``age`` are further keys. Nodes that are not listed are inferred from the passes.
             The passes must fit; see docs/howto/schedules.md.
-        noise: The form of random draws inside nodes: ``"model"`` leaves them in the model, which is
-            then not validated; ``"port"`` makes each draw an input that the runtime fills;
-            ``"zero"`` replaces normal numbers by 0 and uniform ones by 0.5, also while tracing;
-            ``"frozen"`` exports the traced numbers as constants.
+        noise: The form of random draws inside nodes: ``"port"`` makes each draw an input that the
+            runtime fills; ``"zero"`` replaces normal numbers by 0 and uniform ones by 0.5, also
+            while tracing; ``"frozen"`` exports the traced numbers as constants; ``"model"`` leaves
+            the draws in the model, whose values are then not validated.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
@@ -74,7 +74,7 @@ def start(
         expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
-    expect_one_of(("model", "port", "zero", "frozen"), noise, "noise")
+    expect_one_of(("port", "zero", "frozen", "model"), noise, "noise")
     entries = _schedule.checked(schedule)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
@@ -148,7 +148,7 @@ def trace(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
-    noise: Literal["model", "port", "zero", "frozen"] = "model",
+    noise: Literal["port", "zero", "frozen", "model"] = "port",
 ) -> Iterator[None]:
     """Trace a graph while the block runs.
 
