@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,25 @@ def test_noise_can_be_given(tmp_path: Path) -> None:
     manager.bind_input("policy/h_in", None)
     with refused("LP603", "policy/h_in"):
         manager.run_policy({**X, "policy/h_in": np.ones((1, 3), np.float32)})
+
+
+def test_merging_keeps_the_noise(tmp_path: Path) -> None:
+    (tmp_path / "apart").mkdir()
+    bundle = Bundle(tmp_path / "apart")
+    for name in ("late", "early"):  # the order of the bundle is not that of execution
+        bundle.node(name, "recurrent.onnx", ["x", "h_in"], ["y", "h_out"])
+        bundle.models[name]["inputs"][1] |= {"kind": "noise", "noise": {"distribution": "normal"}}
+        bundle.models[name]["parameters"]["backend"] = "leapp/onnx"
+    bundle.wire("early/y", "late/x").input("early", "x", "h_in").input("late", "h_in")
+    bundle.output("early", "h_out").output("late", "y", "h_out")
+    apart = leapp.InferenceManager(bundle.write(), array="numpy", noise_seed=5)
+    subprocess.run(["leapp", "merge", tmp_path / "apart/test.yaml", tmp_path / "one"], check=True)
+    merged = leapp.InferenceManager(tmp_path / "one/one.yaml", array="numpy", noise_seed=5)
+    assert merged.noise_inputs == ["one/late.h_in", "one/early.h_in"]
+    x = np.ones((1, 4), np.float32)
+    for _ in range(2):
+        expected = apart.run_policy({"early/x": x})["late/y"]
+        assert merged.run_policy({"one/early.x": x})["one/late.y"].tolist() == expected.tolist()
 
 
 def test_the_seed_can_change(tmp_path: Path) -> None:
