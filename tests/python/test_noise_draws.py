@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -204,6 +205,24 @@ def test_draws_can_stay_in_the_model(bench: Workbench) -> None:
     export(bench, torch.randn_like, "jit", noise="model")
     assert bench.manager().noise_inputs == []
     assert [each.code for each in leapp.diagnostics()] == ["LP203"]
+
+
+@pytest.mark.parametrize(
+    "generator", [random.random, np.random.rand, np.random.normal], ids=["random", "rand", "normal"]
+)
+def test_draws_of_other_generators_are_named(
+    bench: Workbench, generator: Callable[[], float]
+) -> None:
+    state = random.getstate(), np.random.get_state()[1:3]
+    export(bench, lambda x: x * 2, passes=1)
+    assert [each.code for each in leapp.diagnostics()] == []
+    assert repr(state) == repr((random.getstate(), np.random.get_state()[1:3]))
+    export(bench, lambda x: x * generator(), passes=1)
+    assert [each.code for each in leapp.diagnostics()] == ["LP204"]
+    generator()  # outside of a node
+    with refused("LP409"):
+        export(bench, lambda x: x * generator(), passes=3)
+    assert [each.code for each in leapp.diagnostics()].count("LP204") == 1
 
 
 def test_another_form_is_refused(bench: Workbench) -> None:

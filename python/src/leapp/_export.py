@@ -84,9 +84,7 @@ def export(
     single = SingleNode(function, node, states or {}, export_with, backend_params, constants)
     for positional, named in arguments:
         single.bind(*positional, **named)
-    session = _session.trace(
-        target, verbose=verbose, max_cached_io=len(arguments), noise=noise
-    )
+    session = _session.trace(target, verbose=verbose, max_cached_io=len(arguments), noise=noise)
     with torch.no_grad(), session:
         for positional, named in arguments:
             single.run(*positional, **named)

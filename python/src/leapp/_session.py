@@ -78,7 +78,16 @@ def start(
     entries = _schedule.checked(schedule)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
-    from . import _holders, _numbers, _numpy, _patches, _rerun, _trace, _tracing  # noqa: F401
+    from . import (  # noqa: F401
+        _generators,
+        _holders,
+        _numbers,
+        _numpy,
+        _patches,
+        _rerun,
+        _trace,
+        _tracing,
+    )
 
     try:
         with _signals.Deferred():
@@ -90,6 +99,7 @@ def start(
             _graph = (graph, os.path.abspath(os.path.join(folder, graph)))
             _numpy.reset()
             _rerun.forget()
+            _generators.reset()
             _holders.begin()
             _patches.install(global_patching, patches)
             _trace.warm_up()
