@@ -250,24 +250,24 @@ const DrawForm* find_form(std::string_view name) {
   constexpr auto kExponential = NoiseDistribution::kExponential;
   // An operator in place has the form of the other one.
   static const std::map<std::string_view, DrawForm> forms = {
-      {"aten::randn", {kNormal, drawn_numbers, same_values}},
-      {"aten::randn_like", {kNormal, drawn_numbers, same_values}},
-      {"aten::rand", {kUniform, drawn_numbers, same_values}},
-      {"aten::rand_like", {kUniform, drawn_numbers, same_values}},
-      {"aten::normal", {kNormal, normal_numbers, normal_values}},
-      {"aten::log_normal", {kNormal, log_normal_numbers, log_normal_values}},
-      {"aten::uniform", {kUniform, uniform_numbers, uniform_values}},
-      {"aten::exponential", {kExponential, exponential_numbers, exponential_values}},
-      {"aten::geometric", {kExponential, geometric_numbers, geometric_values}},
-      {"aten::cauchy", {kNormal, cauchy_numbers, cauchy_values}},
-      {"aten::bernoulli", {kUniform, bernoulli_numbers, bernoulli_values}},
-      {"aten::native_dropout", {kUniform, dropout_numbers, dropout_values}},
-      {"aten::rrelu_with_noise", {kUniform, slope_numbers, slope_values}},
-      {"aten::randint", {kUniform, integer_numbers, integer_values}},
-      {"aten::randint_like", {kUniform, integer_numbers, integer_values}},
-      {"aten::random", {kUniform, integer_numbers, integer_values}},
-      {"aten::randperm", {kUniform, order_numbers, order_values}},
-      {"aten::multinomial", {kUniform, sample_numbers, sample_values}},
+      {"aten::randn", {kNormal, true, drawn_numbers, same_values}},
+      {"aten::randn_like", {kNormal, true, drawn_numbers, same_values}},
+      {"aten::rand", {kUniform, true, drawn_numbers, same_values}},
+      {"aten::rand_like", {kUniform, true, drawn_numbers, same_values}},
+      {"aten::normal", {kNormal, true, normal_numbers, normal_values}},
+      {"aten::log_normal", {kNormal, true, log_normal_numbers, log_normal_values}},
+      {"aten::uniform", {kUniform, true, uniform_numbers, uniform_values}},
+      {"aten::exponential", {kExponential, true, exponential_numbers, exponential_values}},
+      {"aten::geometric", {kExponential, false, geometric_numbers, geometric_values}},
+      {"aten::cauchy", {kNormal, true, cauchy_numbers, cauchy_values}},
+      {"aten::bernoulli", {kUniform, false, bernoulli_numbers, bernoulli_values}},
+      {"aten::native_dropout", {kUniform, false, dropout_numbers, dropout_values}},
+      {"aten::rrelu_with_noise", {kUniform, false, slope_numbers, slope_values}},
+      {"aten::randint", {kUniform, false, integer_numbers, integer_values}},
+      {"aten::randint_like", {kUniform, false, integer_numbers, integer_values}},
+      {"aten::random", {kUniform, false, integer_numbers, integer_values}},
+      {"aten::randperm", {kUniform, false, order_numbers, order_values}},
+      {"aten::multinomial", {kUniform, false, sample_numbers, sample_values}},
   };
   if (name.ends_with('_')) name.remove_suffix(1);
   const auto form = forms.find(name);
@@ -312,7 +312,7 @@ bool has_draw_form(std::string_view name) {
 }
 
 const DrawForm* find_draw_form(const Draw& draw) {
-  static const DrawForm race = {NoiseDistribution::kExponential, race_numbers, race_values};
+  static const DrawForm race = {NoiseDistribution::kExponential, false, race_numbers, race_values};
   const std::string& name = draw.schema.name();
   return name == "aten::multinomial" && !replaces(draw) ? &race : find_form(name);
 }

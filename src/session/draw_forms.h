@@ -41,6 +41,7 @@ bool has_draw_form(std::string_view name);
 
 struct DrawForm {
   NoiseDistribution distribution;
+  bool is_continuous;  ///< two draws almost never have the same numbers
   /// Returns the standard numbers in double precision; undefined if this call has no such form.
   at::Tensor (*numbers)(const Draw& draw);
   /// Returns a value for each target from numbers in single precision.

@@ -47,14 +47,28 @@ void set_noise(SessionData& data, SessionNode& node, std::size_t input, const at
       node.inputs[input].name, node.pass.recorded ? data.tape->add_input(drawn, node.id) : kNoId};
 }
 
+/// Warns if the second pass draws the numbers of the first one.
+void check_varies(SessionData& data, const SessionNode& node, std::size_t input,
+                  const at::Tensor& drawn, trace::FrameRef frame) {
+  if (node.completed != 1 || drawn.numel() == 0) return;
+  if (!trace::same_value(node.passes.front().inputs[input], drawn)) return;
+  data.messages.warn(
+      Code::kRandomInside, node.name,
+      "node '" + node.name +
+          "' draws the same numbers in every pass, for example because the program seeds its "
+          "generator each time. The runtime draws different numbers in every tick. If they are "
+          "meant to be constant, draw them before the node, or use leapp.start(noise=\"frozen\").",
+      frame);
+}
+
 /// Makes the numbers an input of the node. Returns false if they are not those of the same draw in
 /// the first pass.
-bool add_noise(SessionData& data, SessionNode& node, NoiseDistribution distribution,
-               const at::Tensor& drawn) {
+bool add_noise(SessionData& data, SessionNode& node, const DrawForm& form, const at::Tensor& drawn,
+               trace::FrameRef frame) {
   NodePort port;
   port.dtype = DType::kFloat32;
   port.shape = drawn.sizes().vec();
-  make_noise(port, distribution);
+  make_noise(port, form.distribution);
   port.is_drawn = true;
   if (!node.complete()) {
     port.name = name_noise(node);
@@ -66,6 +80,7 @@ bool add_noise(SessionData& data, SessionNode& node, NoiseDistribution distribut
     const NodePort& known = node.inputs[i];
     if (!known.is_drawn || node.pass.has(known.name)) continue;
     if (known.shape != port.shape || known.semantics != port.semantics) return false;
+    if (form.is_continuous) check_varies(data, node, i, drawn, frame);
     set_noise(data, node, i, drawn);
     return true;
   }
@@ -153,7 +168,7 @@ std::vector<at::Tensor> record_as_noise(Session& session, const Draw& draw, Node
   if (noise == Noise::kZero) numbers.fill_(median_of(form->distribution));
   locked(session, frame, [&](SessionData& data) {
     SessionNode* const drawing = find_drawing_node(data, node);
-    if (noise == Noise::kPort && add_noise(data, *drawing, form->distribution, numbers)) return;
+    if (noise == Noise::kPort && add_noise(data, *drawing, *form, numbers, frame)) return;
     const VarId constant = data.tape->add_outside(numbers, true);
     if (noise == Noise::kPort) {
       data.tape.baked.insert({constant, {constant, frame, draw.schema.name(), {}}});

@@ -207,6 +207,19 @@ def test_draws_can_stay_in_the_model(bench: Workbench) -> None:
     assert [each.code for each in leapp.diagnostics()] == ["LP203"]
 
 
+@pytest.mark.parametrize("draw", [torch.randn, torch.randperm], ids=["randn", "randperm"])
+def test_a_draw_that_is_seeded_in_every_pass_is_reported(
+    bench: Workbench, draw: Callable[..., Tensor]
+) -> None:
+    def function(x: Tensor) -> Tensor:
+        return x + draw(4, generator=torch.Generator().manual_seed(3))
+
+    export(bench, function, passes=3)
+    # The order of few elements may repeat by chance, so only real numbers are compared.
+    expected = ["LP203"] if draw is torch.randn else []
+    assert [each.code for each in leapp.diagnostics()] == expected
+
+
 @pytest.mark.parametrize(
     "generator", [random.random, np.random.rand, np.random.normal], ids=["random", "rand", "normal"]
 )
