@@ -290,9 +290,7 @@ class Compiler {
       for (const Model& model : bundle.models) rollout.outcomes.push_back({.node = model.name});
       return rollout;
     }
-    BundleOptions readers;
-    readers.allow_outside_files = true;  // models may be used in place
-    check(bundle, readers);              // only a valid bundle can be run
+    check(bundle, {.allow_outside_files = true});  // only a valid bundle can be run
     rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_,
                                  schedule_.ticks, external_, checkpoint_);
     add_translations(nodes_, staged_.path(), tolerance_, checkpoint_, rollout, bundle);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -220,24 +219,6 @@ def test_a_draw_that_is_seeded_in_every_pass_is_reported(
     # The order of few elements may repeat by chance, so only real numbers are compared.
     expected = ["LP203"] if draw is torch.randn else []
     assert [each.code for each in leapp.diagnostics()] == expected
-
-
-@pytest.mark.parametrize(
-    "generator", [random.random, np.random.rand, np.random.normal], ids=["random", "rand", "normal"]
-)
-def test_draws_of_other_generators_are_named(
-    bench: Workbench, generator: Callable[[], float]
-) -> None:
-    state = random.getstate(), np.random.get_state()[1:3]
-    export(bench, lambda x: x * 2, passes=1)
-    assert [each.code for each in leapp.diagnostics()] == []
-    assert repr(state) == repr((random.getstate(), np.random.get_state()[1:3]))
-    export(bench, lambda x: x * generator(), passes=1)
-    assert [each.code for each in leapp.diagnostics()] == ["LP204"]
-    generator()  # outside of a node
-    with refused("LP409"):
-        export(bench, lambda x: x * generator(), passes=3)
-    assert [each.code for each in leapp.diagnostics()].count("LP204") == 1
 
 
 def test_another_form_is_refused(bench: Workbench) -> None:

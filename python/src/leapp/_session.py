@@ -54,17 +54,14 @@ def start(
         dry_run: Keep the structure, but export no model.
         non_traced: Names of nodes that keep their ports but get no model.
         max_cached_io: Number of passes per node, after the first one, that are kept for validation.
-        global_patching: Patch the exchange between PyTorch and NumPy, so round trips through NumPy
-            stay traced.
-        patching: Functions to replace while the session is active, with ``global_patching``.
+        global_patching: Patch the exchange with NumPy, so round trips through it stay traced.
+        patching: Functions to replace while tracing, with ``global_patching``.
         schedule: When nodes run that do not run once in every tick, by name, such as
-            ``{"planner": {"every": 5}}``; ``phase``, ``repeat``, ``index``, ``when``, ``on_change``
-            and ``age`` are further keys. Nodes that are not listed are inferred from the passes.
-            The passes must fit; see docs/howto/schedules.md.
-        noise: The form of random draws inside nodes: ``"port"`` makes each draw an input that the
-            runtime fills; ``"zero"`` replaces normal numbers by 0 and uniform ones by 0.5, also
-            while tracing; ``"frozen"`` exports the traced numbers as constants; ``"model"`` leaves
-            the draws in the model, whose values are then not validated.
+            ``{"planner": {"every": 5}}``. Nodes that are not listed are inferred from the passes,
+            which must fit; docs/howto/schedules.md has all keys.
+        noise: The form of random draws inside nodes: ``"port"`` makes each an input that the
+            runtime fills; ``"zero"`` uses the median, also while tracing; ``"frozen"`` exports the
+            traced numbers; ``"model"`` leaves draws in the model, which is then not validated.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)

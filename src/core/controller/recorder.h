@@ -36,7 +36,7 @@ struct RecordedPolicy {
 /// events name the policy.
 class Recorder {
  public:
-  /// `noise_seed` is that of all policies, for replay(). Throws Error (LP655).
+  /// Throws Error (LP655). `noise_seed` is that of all policies, for replay().
   Recorder(const std::filesystem::path& file, const Robot& robot,
            std::span<const RecordedPolicy> policies, std::uint64_t noise_seed);
   ~Recorder();

@@ -15,7 +15,7 @@ extern const std::string_view kNoiseGenerator;
 
 class NoiseText {
  public:
-  /// The bundle must outlive the object.
+  /// Creates the text of a bundle, which must outlive the object.
   explicit NoiseText(const Bundle& bundle) : bundle_(bundle) {}
 
   /// Returns the declarations of the class. `ports` declares the functions of the ports.

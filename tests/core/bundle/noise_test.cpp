@@ -52,8 +52,7 @@ TEST(Noise, b45_EqualsTheVectorsBitForBit) {
       expected.push_back(static_cast<std::uint32_t>(std::stoul(bits, nullptr, 16)));
     }
     std::vector<std::uint32_t> computed;
-    for (const float element :
-         draw(kDistributions.at(distribution), key, expected.size())) {
+    for (const float element : draw(kDistributions.at(distribution), key, expected.size())) {
       computed.push_back(std::bit_cast<std::uint32_t>(element));
     }
     EXPECT_EQ(computed, expected) << line;
