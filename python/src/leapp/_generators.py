@@ -9,8 +9,7 @@ from __future__ import annotations
 import collections
 import pickle
 import random
-
-import numpy as np
+import sys
 
 from . import _trace
 
@@ -42,7 +41,7 @@ def end(node: str) -> None:
         return
     _looked_at[node] += 1
     for name, state in _states().items():
-        if state == before[name] or (node, name) in _reported:
+        if state == before.get(name, state) or (node, name) in _reported:
             continue
         _reported.add((node, name))
         _trace.diagnose(
@@ -55,7 +54,9 @@ def end(node: str) -> None:
 
 
 def _states() -> _States:
-    return {
-        "Python's random module": random.getstate(),
-        "numpy.random": pickle.dumps(np.random.get_state(legacy=False)),
-    }
+    states: _States = {"Python's random module": random.getstate()}
+    # NumPy imports it on first use. A pass must not do that for the program.
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        states["numpy.random"] = pickle.dumps(numpy_random.get_state(legacy=False))
+    return states
