@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from conftest import Workbench, refused
 from noise_reference import draw
 from ready_bundle import Bundle
+from safetensors.numpy import save_file
 
 import leapp
 from leapp import annotate
@@ -80,6 +82,18 @@ def test_merging_keeps_the_noise(tmp_path: Path) -> None:
     for _ in range(2):
         expected = apart.run_policy({"early/x": x})["late/y"]
         assert merged.run_policy({"one/early.x": x})["one/late.y"].tolist() == expected.tolist()
+
+
+def test_the_command_takes_a_seed(tmp_path: Path) -> None:
+    bundle = write(tmp_path)
+    save_file(X, tmp_path / "x.safetensors")
+    for seed in (0, SEED):
+        options = ["--input", str(tmp_path / "x.safetensors"), "--noise-seed", str(seed), "--json"]
+        done = subprocess.run(
+            ["leapp", "run", bundle, *options], capture_output=True, text=True, check=True
+        )
+        found = json.loads(done.stdout)["policy/y"]["values"]
+        assert [np.float32(found).tolist()] == expected(0, seed)
 
 
 def test_the_seed_can_change(tmp_path: Path) -> None:
