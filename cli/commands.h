@@ -74,6 +74,7 @@ struct EngineFlags {
   bool allow_outside_files = false;
   bool trust_code = false;
   bool allow_native = false;
+  std::uint64_t noise_seed = 0;
   std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 
   void add_to(CLI::App& app);

@@ -32,6 +32,7 @@ void EngineFlags::add_trust_to(CLI::App& app) {
                "allow models that contain executable code; use it only if you trust the author");
   app.add_flag("--allow-native", allow_native,
                "run the libraries that 'leapp build' compiled from C++ nodes");
+  app.add_option("--noise-seed", noise_seed, "seed of the noise ports")->capture_default_str();
   app.add_option("--max-tensor-bytes", max_tensor_bytes, "limit for the tensors of one tick")
       ->capture_default_str();
 }
@@ -52,6 +53,7 @@ RuntimeOptions EngineFlags::options() const {
   options.bundle.trust = trust_code ? Trust::kCode : Trust::kData;
   options.bundle.allow_native = allow_native;
   options.bundle.max_tensor_bytes = max_tensor_bytes;
+  options.noise_seed = noise_seed;
   return options;
 }
 

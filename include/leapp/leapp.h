@@ -39,10 +39,10 @@ namespace leapp {
 
 /// The form in which draws of random numbers inside a node are exported.
 enum class Noise : std::uint8_t {
-  kModel,   ///< as operators of the model, which is not validated
   kPort,    ///< as inputs of kind `noise`, which the runtime fills
   kZero,    ///< without noise: normal numbers are 0, uniform ones 0.5, also while tracing
   kFrozen,  ///< as constants: the traced numbers
+  kModel,   ///< as operators of the model, which is not validated
 };
 
 struct StartOptions {
@@ -55,7 +55,7 @@ struct StartOptions {
   /// When nodes run that do not run once in every tick. Ports have their annotated names. Nodes
   /// that are not listed, and `carry`, are inferred; the passes must fit.
   std::vector<NodeSchedule> schedule = {};
-  Noise noise = Noise::kModel;  ///< form of the random draws inside nodes
+  Noise noise = Noise::kPort;  ///< form of the random draws inside nodes
 };
 
 /// Begins a session. If one is already active, drops it with a warning.
@@ -270,6 +270,7 @@ struct ExportOptions {
   NamedTensors states = {};
   std::vector<std::string> output_names = {};  ///< empty: "output1", "output2", ..
   int passes = 3;                              ///< number of runs of the function
+  Noise noise = Noise::kPort;                  ///< form of the random draws
   CompileOptions compile = {};
 };
 

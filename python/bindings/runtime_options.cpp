@@ -91,6 +91,8 @@ RuntimeOptions model_options(const py::dict& settings) {
   options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
   options.bundle.allow_native =
       setting<bool>("allow_native", settings["allow_native"], "True or False");
+  options.noise_seed =
+      setting<std::uint64_t>("noise_seed", settings["noise_seed"], "a whole number");
   return options;
 }
 
@@ -118,8 +120,6 @@ RuntimeOptions runtime_options(const py::dict& settings) {
     wrong_setting("on_deadline_miss", callback, "a function of (tick, seconds taken, deadline)");
   }
   options.on_deadline_miss = deadline_callback(callback);
-  options.noise_seed =
-      setting<std::uint64_t>("noise_seed", settings["noise_seed"], "a whole number");
   options.measure = setting<bool>("measure", settings["measure"], "True or False");
   options.bundle.allow_outside_files =
       setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");

@@ -289,6 +289,7 @@ class Compiler {
       for (const Model& model : bundle.models) rollout.outcomes.push_back({.node = model.name});
       return rollout;
     }
+    check(bundle, {.allow_outside_files = true});  // only a valid bundle can be run
     rollout = rehearse::roll_out(nodes_, bundle, staged_.path(), log_path(), tolerance_,
                                  schedule_.ticks, external_, checkpoint_);
     add_translations(nodes_, staged_.path(), tolerance_, checkpoint_, rollout, bundle);

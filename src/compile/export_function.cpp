@@ -85,7 +85,7 @@ std::filesystem::path export_function(const TensorFunction& function,
   std::vector<NamedTensors>
       passes;  // created before tracing, so that the recorder does not see the noise
   for (int i = 0; i < options.passes; ++i) passes.push_back(example_of_pass(example_inputs, i));
-  Trace trace({.name = folder.string(), .max_cached_io = options.passes});
+  Trace trace({.name = folder.string(), .max_cached_io = options.passes, .noise = options.noise});
   NamedTensors states = options.states;
   for (const NamedTensors& inputs : passes) {
     states = run_pass(function, node, inputs, states, options, where);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/find.h"
-#include "bundle/noise_port.h"
 #include "interop/convert.h"
 #include "runtime/merge_proof.h"
 
@@ -53,12 +52,6 @@ MergeSamples samples_of(const std::vector<ExportedNode>& nodes,
 void state_merged(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
                   const Rollout& rollout, Bundle& bundle) {
   std::vector<std::size_t> single;
-  for (const Model& model : bundle.models) {
-    const bool is_faulty = std::ranges::any_of(model.inputs, [](const Port& input) {
-      return is_noise(input) && !find_noise_fault(input).empty();
-    });
-    if (is_faulty) return;  // the writer of the bundle reports it
-  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeOutcome& outcome = rollout.outcomes[i];
     const bool stays_torchscript = outcome.translation && !outcome.translation->left_out.empty();

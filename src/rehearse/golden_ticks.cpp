@@ -1,11 +1,12 @@
 #include "rehearse/golden_ticks.h"
 
+#include <ATen/ops/stack.h>
+
 #include <algorithm>
 #include <cstdint>
 
 #include "base/find.h"
 #include "bundle/golden_traces.h"
-#include "bundle/noise_port.h"
 #include "bundle/verified_files.h"
 #include "bundle/wiring.h"
 #include "interop/convert.h"
@@ -110,10 +111,15 @@ bool is_fed_by_schedule(const Bundle& bundle, const Model& model, const Port& in
   return entry != nullptr && (entry->index == input.name || entry->ages.contains(input.name));
 }
 
-// Returns whether the node draws noise more than once in a tick. A golden tick has one value.
-bool draws_repeatedly(const Bundle& bundle, const Model& model) {
-  const NodeSchedule* entry = find_in(bundle.pipeline.schedule, model.name, &NodeSchedule::node);
-  return entry != nullptr && entry->repeat > 1 && std::ranges::any_of(model.inputs, is_noise);
+// Returns the noise of all runs of a turn.
+at::Tensor noise_in(const ExportedNode& node, const Turn& turn, const std::string& name,
+                    std::int64_t runs) {
+  Tensors values;
+  for (std::int64_t run = 0; run < runs; ++run) {
+    const std::size_t pass = static_cast<std::size_t>(turn.first + run);
+    values.push_back(node.input_value(std::min(pass, node.node().passes.size() - 1), name));
+  }
+  return at::stack(values);
 }
 
 void write_ticks(const std::vector<ExportedNode>& nodes, const Bundle& bundle, std::size_t ticks,
@@ -131,9 +137,6 @@ void write_ticks(const std::vector<ExportedNode>& nodes, const Bundle& bundle, s
   for (const ExportedNode& node : nodes) {
     const Model& model = node.model;
     if (node.random) notes.not_compared[model.name] = "it draws random numbers";
-    if (draws_repeatedly(bundle, model)) {
-      notes.not_compared[model.name] = "it draws noise several times in a tick";
-    }
     for (std::size_t i = 0; i < model.outputs.size(); ++i) {
       const Tolerance own = tolerance_for(node.output_precisions, i, tolerance);
       if (own != tolerance) notes.outputs[model.name + "/" + model.outputs[i].name] = own;
@@ -146,8 +149,12 @@ void write_ticks(const std::vector<ExportedNode>& nodes, const Bundle& bundle, s
         const Port& port = model.inputs[i];
         if (!runs && !is_external(bundle, model, port)) continue;
         if (is_fed_by_schedule(bundle, model, port)) continue;
-        keep(tick, true, {model.name, port.name},
-             input_in(node, turn.value_or(Turn{}), node.input_names[i]));
+        const PortRef ref{model.name, port.name};
+        const std::string& name = node.input_names[i];
+        const std::int64_t draws = golden_runs(bundle, ref);
+        keep(tick, true, ref,
+             draws > 1 ? noise_in(node, turn.value_or(Turn{}), name, draws)
+                       : input_in(node, turn.value_or(Turn{}), name));
       }
       for (std::size_t i = 0; turn && i < model.outputs.size(); ++i) {
         keep(tick, false, {model.name, model.outputs[i].name},

@@ -28,7 +28,9 @@ struct PendingCall : SeenCall {
   std::shared_ptr<const BetweenCall> replayable = {};
   std::vector<std::pair<at::Tensor, TagRef>> partly_written = {};
   std::optional<trace::SizeQuestion> sizes = {};
-  at::Tensor copied = {};  // the tensor of which the results are copies
+  at::Tensor copied = {};                // the tensor of which the results are copies
+  std::vector<at::Tensor> targets = {};  // what a draw filled, and the values that it recorded
+  std::vector<at::Tensor> values = {};
 };
 
 VarId note_argument(SessionData& data, PendingCall& call, const at::Tensor& tensor,
@@ -186,6 +188,25 @@ void record_draw(SessionData& data, const PendingCall& call) {
   }
 }
 
+// Records that what a call drew has the values of the recorded arithmetic.
+void record_noise(SessionData& data, const PendingCall& call) {
+  static const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
+  trace::Tape& tape = *data.tape;
+  for (std::size_t i = 0; i < call.values.size(); ++i) {
+    const at::Tensor& target = call.targets[i];
+    const VarId value = tape.use(call.values[i]);
+    const auto is_target = [&](const at::Tensor& written) { return written.is_same(target); };
+    if (std::ranges::any_of(call.written_tensors, is_target)) {
+      tape.mirror(value, target, call.frame);
+      continue;
+    }
+    tape.begin_call(clone, call.frame, tape.variable(value).node);
+    tape.add_tensor(value);
+    tape.add_value(c10::IValue());
+    tape.add_result(target);
+  }
+}
+
 // Called after an operator while recorded passes are open.
 void record_call(SessionData& data, PendingCall& call) {
   if (!call.traits.returns_tensors && !call.traits.mutates) return;
@@ -199,6 +220,10 @@ void record_call(SessionData& data, PendingCall& call) {
   }
   if (!data.tape.baked.empty() && (call.traits.writes == call.traits.overwrites || call.random)) {
     forget_overwritten_draws(data, call);
+  }
+  if (!call.values.empty()) {
+    record_noise(data, call);
+    return;
   }
   if (call.random && call.node == kNoId) {
     record_draw(data, call);
@@ -283,7 +308,8 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   const Activity& activity = session_.activity();
   if (activity.records.load(std::memory_order_relaxed) && own_traits.is_random(*stack) &&
-      draw_as_noise(session_, op, stack)) {
+      draws_in_parts(session_, op)) {
+    trace::redispatch_below(op, keys, stack);
     return;
   }
   if (activity.has_index_views.load(std::memory_order_relaxed)) {
@@ -298,7 +324,7 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   const bool swaps = hidden == trace::UndeclaredWrite::kItself;
   const c10::OperatorHandle& noted = swaps ? trace::batch_norm_that_declares_its_write() : op;
   const trace::OpTraits& traits = swaps ? trace::traits_of(noted) : own_traits;
-  const trace::Unobserved guard;
+  std::optional<trace::Unobserved> guard(std::in_place);
   if (traits.only_metadata) {
     op.callBoxed(stack);
     return;
@@ -318,8 +344,16 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
       throw;
     }
   }
+  torch::jit::Stack drawn_with;
+  if (call.random) drawn_with.assign(call.arguments().begin(), call.arguments().end());
   op.callBoxed(stack);
   if (call.sizes) call.sizes->answer(op, *stack);
+  if (call.random) {
+    guard.reset();
+    Draw draw(op.schema(), std::move(drawn_with), call.results());
+    call.values = record_as_noise(session_, draw, call.node);
+    call.targets = std::move(draw.targets);
+  }
   const SessionLock data(session_);
   after_call(*data, call);
 }

@@ -57,6 +57,7 @@ TEST_F(DraftTest, HasAGraphWhenItIsTracedAndExported) {
 }
 
 TEST_F(DraftTest, RandomNumbersCountWhereAnOutputDependsOnThem) {
+  begin_with(Noise::kModel);
   const Tensor x = in("n", at::full({2}, 0.5));
   out("n", x.bernoulli());
   const Tensor unused = in("m", at::full({2}, 0.5)).bernoulli();

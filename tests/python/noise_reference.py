@@ -56,6 +56,18 @@ def _polynomial(x: float, coefficients: tuple[float, ...]) -> float:
     return sum_
 
 
+def _single(x: float) -> float:
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def _minus_log(x: float) -> float:
+    m, e = math.frexp(x)
+    if m < 0.75:
+        m, e = 2 * m, e - 1
+    s = (m - 1) / (m + 1)
+    return -_fma(e, 0.6931471805599453, 2 * s * _polynomial(s * s, _ATANH))
+
+
 def uniform(word: int) -> float:
     """Return the number in [0, 1) of a random word."""
     return (word >> 8) * 2.0**-24
@@ -65,18 +77,19 @@ def normal(word: int) -> float:
     """Return the standard normal number of a random word."""
     odd = 2 * (word >> 8) + 1
     t = odd * 2.0**-24 - 1
-    m, e = math.frexp((2**25 - odd) * odd * 2.0**-48)
-    if m < 0.75:
-        m, e = 2 * m, e - 1
-    s = (m - 1) / (m + 1)
-    w = -_fma(e, 0.6931471805599453, 2 * s * _polynomial(s * s, _ATANH))
+    w = _minus_log((2**25 - odd) * odd * 2.0**-48)
     p = _polynomial(w - 2.5, _CENTRE) if w < 5 else _polynomial(math.sqrt(w) - 3, _TAIL)
-    return struct.unpack("<f", struct.pack("<f", 1.4142135623730951 * t * p))[0]
+    return _single(1.4142135623730951 * t * p)
+
+
+def exponential(word: int) -> float:
+    """Return the exponential number of a random word."""
+    return _single(_minus_log((2 * (word >> 8) + 1) * 2.0**-25))
 
 
 def draw(distribution: str, seed: int, port: int, number: int, count: int) -> list[float]:
     """Return the elements of draw ``number`` of noise port ``port``."""
-    of = {"uniform": uniform, "normal": normal}[distribution]
+    of = {"uniform": uniform, "normal": normal, "exponential": exponential}[distribution]
     words: list[int] = []
     for block in range((count + 3) // 4):
         counter = [block, port, number & _WORD, number >> 32]

@@ -24,7 +24,7 @@ Function = Callable[..., Tensors]
 
 def _export(function: Function, inputs: Tensors, folder: Path, **options: Any) -> Path:
     """Trace one node of the function; return its source."""
-    leapp.start("g", save_path=str(folder))
+    leapp.start("g", save_path=str(folder), noise="frozen")  # some weights are drawn in the node
     names = [f"x{i}" for i in range(len(inputs))]
     given = {name: x.clone() for name, x in zip(names, inputs, strict=True)}
     traced = annotate.input_tensors("op", given)

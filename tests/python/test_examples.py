@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("LEAPP_BUILD", ROOT / "build/release")) / "examples"
@@ -165,10 +167,21 @@ def test_go1_switches_between_standing_and_walking(tmp_path: Path) -> None:
     assert "answered as recorded" in replayed
 
 
+def test_a_diffusion_policy(tmp_path: Path) -> None:
+    printed = python("12_diffusion_policy", tmp_path)
+    assert "noise: encode/noise, denoise/noise\n" in printed
+    assert "golden ticks: equal\n" in printed
+    assert printed.count(": True\n") == 2
+    folder = tmp_path / "diffusion"
+    assert json.loads((folder / "diagnostics.json").read_text())["diagnostics"] == []
+    bundle = yaml.safe_load((folder / "diffusion.yaml").read_text())
+    assert bundle["pipeline"]["schedule"]["denoise"]["repeat"] == 10
+
+
 def test_every_example_is_tested() -> None:
     names = {path.stem for path in (ROOT / "examples").glob("[0-9]*")}
     elsewhere = {"10_embedded_policy"}  # test_embedded.py
     assert names == {
         *PAIRS, "05_trace_from_cpp", "07_mujoco_balance", "08_go1_walks", "11_go1_switches",
-        *elsewhere
+        "12_diffusion_policy", *elsewhere
     }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import torch
 from conftest import Workbench, refused
 from noise_reference import draw
 from ready_bundle import Bundle
+from safetensors.numpy import save_file
 
 import leapp
 from leapp import annotate
@@ -60,6 +63,37 @@ def test_noise_can_be_given(tmp_path: Path) -> None:
     manager.bind_input("policy/h_in", None)
     with refused("LP603", "policy/h_in"):
         manager.run_policy({**X, "policy/h_in": np.ones((1, 3), np.float32)})
+
+
+def test_merging_keeps_the_noise(tmp_path: Path) -> None:
+    (tmp_path / "apart").mkdir()
+    bundle = Bundle(tmp_path / "apart")
+    for name in ("late", "early"):  # the order of the bundle is not that of execution
+        bundle.node(name, "recurrent.onnx", ["x", "h_in"], ["y", "h_out"])
+        bundle.models[name]["inputs"][1] |= {"kind": "noise", "noise": {"distribution": "normal"}}
+        bundle.models[name]["parameters"]["backend"] = "leapp/onnx"
+    bundle.wire("early/y", "late/x").input("early", "x", "h_in").input("late", "h_in")
+    bundle.output("early", "h_out").output("late", "y", "h_out")
+    apart = leapp.InferenceManager(bundle.write(), array="numpy", noise_seed=5)
+    subprocess.run(["leapp", "merge", tmp_path / "apart/test.yaml", tmp_path / "one"], check=True)
+    merged = leapp.InferenceManager(tmp_path / "one/one.yaml", array="numpy", noise_seed=5)
+    assert merged.noise_inputs == ["one/late.h_in", "one/early.h_in"]
+    x = np.ones((1, 4), np.float32)
+    for _ in range(2):
+        expected = apart.run_policy({"early/x": x})["late/y"]
+        assert merged.run_policy({"one/early.x": x})["one/late.y"].tolist() == expected.tolist()
+
+
+def test_the_command_takes_a_seed(tmp_path: Path) -> None:
+    bundle = write(tmp_path)
+    save_file(X, tmp_path / "x.safetensors")
+    for seed in (0, SEED):
+        options = ["--input", str(tmp_path / "x.safetensors"), "--noise-seed", str(seed), "--json"]
+        done = subprocess.run(
+            ["leapp", "run", bundle, *options], capture_output=True, text=True, check=True
+        )
+        found = json.loads(done.stdout)["policy/y"]["values"]
+        assert [np.float32(found).tolist()] == expected(0, seed)
 
 
 def test_the_seed_can_change(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Random draws inside a node as noise ports, ``leapp.start(noise="port")``."""
+"""Random draws inside a node as noise ports, which is the default of ``leapp.start()``."""
 
 from __future__ import annotations
 
@@ -9,46 +9,17 @@ import numpy as np
 import pytest
 import torch
 from conftest import Workbench, refused
+from draw_kinds import COUNT, DRAWS, GENERATOR, REJECTING, SMALL
 from noise_reference import draw
-from torch.distributions import Categorical, Normal
-from torch.nn import functional
 
 import leapp
 from leapp import annotate
 
 Tensor = torch.Tensor
-#: Elements of a draw: enough for its mean.
-COUNT = 4000
-
-#: Draws from x, which is 0.25 everywhere, of shape [COUNT, 4], with mean and standard deviation.
-DRAWS: dict[str, tuple[Callable[[Tensor], Tensor], float, float]] = {
-    "randn": (lambda x: torch.randn(COUNT, 4), 0, 1),
-    "rand": (lambda x: torch.rand(x.shape), 0.5, 0.2887),
-    "randn_like": (torch.randn_like, 0, 1),
-    "rand_like": (torch.rand_like, 0.5, 0.2887),
-    "randn_double": (lambda x: torch.randn_like(x, dtype=torch.float64).float(), 0, 1),
-    "normal_number": (lambda x: torch.normal(2.0, 3.0, x.shape), 2, 3),
-    "normal_mean": (lambda x: torch.normal(x, 3.0), 0.25, 3),
-    "normal_std": (lambda x: torch.normal(2.0, x), 2, 0.25),
-    "normal_both": (lambda x: torch.normal(2 * x, x), 0.5, 0.25),
-    "normal_": (lambda x: torch.empty_like(x).normal_(1, 2), 1, 2),
-    "uniform_": (lambda x: torch.empty_like(x).uniform_(-1, 3), 1, 1.1547),
-    "exponential_": (lambda x: torch.empty_like(x).exponential_(2), 0.5, 0.5),
-    "bernoulli": (torch.bernoulli, 0.25, 0.433),
-    "bernoulli_p": (lambda x: torch.bernoulli(x, 0.4), 0.4, 0.4899),
-    "bernoulli_": (lambda x: torch.empty_like(x).bernoulli_(0.4), 0.4, 0.4899),
-    "dropout": (lambda x: functional.dropout(x, 0.2), 0.25, 0.125),
-    "dropout2d": (
-        lambda x: functional.dropout2d(x[None, :, :, None], 0.2)[0, :, :, 0],
-        0.25,
-        0.125,
-    ),
-    "sample": (lambda x: Normal(x, 2.0).sample(), 0.25, 2),
-    "rsample": (lambda x: Normal(x, x).rsample(), 0.25, 0.25),
-    "multinomial": (lambda x: torch.multinomial(x, 1).float(), 1.5, 1.118),
-    "multinomial_two": (lambda x: torch.multinomial(x, 2).float(), 1.5, 1.118),
-    "categorical": (lambda x: Categorical(probs=x).sample().float(), 1.5, 1.118),
-    "gumbel": (lambda x: functional.gumbel_softmax(x, hard=True), 0.25, 0.433),
+FUNCTIONS = {
+    **{name: function for name, (function, _, _) in DRAWS.items()},
+    **{f"{name}_small": function for name, function in SMALL.items()},
+    **REJECTING,
 }
 
 
@@ -60,7 +31,7 @@ def export(
     **options: Any,
 ) -> dict[str, bool]:
     """Trace a node that draws, and compile it."""
-    with bench.trace(**{"noise": "port", **options}):
+    with bench.trace(**options):
         for _ in range(passes):
             x = annotate.input_tensors("pi", {"x": torch.full((COUNT, 4), 0.25)})
             annotate.output_tensors("pi", {"y": function(x)}, export_with=backend)
@@ -71,14 +42,37 @@ def export(
 def test_a_draw_is_arithmetic_over_a_noise_port(bench: Workbench, name: str) -> None:
     function, mean, deviation = DRAWS[name]
     assert export(bench, function) == {"pi": True}
+    assert not {each.code for each in leapp.diagnostics()} & {"LP202", "LP204", "LP902"}
     manager = bench.manager(array="numpy", noise_seed=1)
-    assert manager.noise_inputs == ["pi/noise"]
+    assert manager.noise_inputs
     assert manager.verify().passed
     inputs = {name: np.full((COUNT, 4), 0.25, np.float32) for name in manager.inputs}
     values = [manager.run_policy(inputs)["pi/y"] for _ in range(2)]
-    assert (values[0] != values[1]).any()
+    assert deviation == 0 or (values[0] != values[1]).any()
     assert np.mean(values) == pytest.approx(mean, abs=6 * deviation / COUNT**0.5)
     assert np.std(values) == pytest.approx(deviation, rel=0.1)
+
+
+@pytest.mark.parametrize("noise", ["port", "frozen", "model"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_the_program_is_that_without_tracing(
+    bench: Workbench, function: Callable[[Tensor], Tensor], noise: str
+) -> None:
+    def run() -> list[Tensor]:
+        torch.manual_seed(7)
+        GENERATOR.manual_seed(8)
+        seen = []
+        for _ in range(2):
+            x = annotate.input_tensors("pi", {"x": torch.full((COUNT, 4), 0.25)})
+            y = function(x) + (x.flatten()[0] - 0.25)  # an output must depend on an input
+            annotate.output_tensors("pi", {"y": y}, export_with="onnx")
+            seen += [y.clone(), torch.tensor(y.stride())]
+        return [*seen, torch.get_rng_state(), GENERATOR.get_state()]
+
+    plain = run()
+    with bench.trace(noise=noise):
+        traced = run()
+    assert all(map(torch.equal, plain, traced))
 
 
 @pytest.mark.parametrize("backend", ["jit", "cpp"])
@@ -86,6 +80,28 @@ def test_a_draw_is_arithmetic_over_a_noise_port(bench: Workbench, name: str) -> 
 def test_every_backend_exports_it(bench: Workbench, name: str, backend: str) -> None:
     assert export(bench, DRAWS[name][0], backend) == {"pi": True}
     assert [each.code for each in leapp.diagnostics() if each.code == "LP902"] == []
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_draw_of_few_elements_is_a_port(bench: Workbench, name: str) -> None:
+    assert export(bench, SMALL[name]) == {"pi": True}
+    manager = bench.manager()
+    assert manager.noise_inputs == ["pi/noise"]
+    assert manager.verify().passed
+
+
+@pytest.mark.parametrize("name", REJECTING)
+def test_a_draw_that_rejects_samples_stays_in_the_model(bench: Workbench, name: str) -> None:
+    export(bench, lambda x: REJECTING[name](x) + x, "jit")
+    assert bench.manager().noise_inputs == []
+    assert {each.code for each in leapp.diagnostics()} & {"LP203", "LP204"}
+    assert bench.manager().verify().left_out
+
+
+def test_integers_of_a_wide_range_are_refused(bench: Workbench) -> None:
+    with refused("LP409"):
+        export(bench, lambda x: x + torch.randint(1 << 40, (4,)))
+    assert "LP204" in [each.code for each in leapp.diagnostics()]
 
 
 def test_draws_are_ports_in_their_order(bench: Workbench) -> None:
@@ -123,7 +139,7 @@ def test_noise_can_be_state(bench: Workbench) -> None:
 
 
 def test_each_denoising_step_draws_its_own_noise(bench: Workbench) -> None:
-    with bench.trace(noise="port"):
+    with bench.trace():
         for _ in range(3):
             x = annotate.input_tensors("start", {"o": torch.randn(1, 4)})
             x = annotate.output_tensors("start", {"x": 2 * x}, export_with="onnx")
@@ -135,7 +151,9 @@ def test_each_denoising_step_draws_its_own_noise(bench: Workbench) -> None:
             annotate.output_tensors("act", {"a": x.tanh()}, export_with="onnx")
     assert bench.compile(golden=2) == {"start": True, "denoise": True, "act": True}
     manager = bench.manager(array="numpy", noise_seed=3)
-    assert set(manager.verify().left_out) == {"denoise", "the pipeline"}
+    verified = manager.verify()
+    assert verified.passed
+    assert not verified.left_out
     for tick in range(2):
         x = np.ones((1, 4), np.float32)
         action = manager.run_policy({"start/o": x})["act/a"]
@@ -184,10 +202,23 @@ def test_noise_can_be_a_constant(bench: Workbench, noise: str) -> None:
     assert [each.code for each in leapp.diagnostics()] == []
 
 
-def test_by_default_draws_stay_in_the_model(bench: Workbench) -> None:
+def test_draws_can_stay_in_the_model(bench: Workbench) -> None:
     export(bench, torch.randn_like, "jit", noise="model")
     assert bench.manager().noise_inputs == []
     assert [each.code for each in leapp.diagnostics()] == ["LP203"]
+
+
+@pytest.mark.parametrize("draw", [torch.randn, torch.randperm], ids=["randn", "randperm"])
+def test_a_draw_that_is_seeded_in_every_pass_is_reported(
+    bench: Workbench, draw: Callable[..., Tensor]
+) -> None:
+    def function(x: Tensor) -> Tensor:
+        return x + draw(4, generator=torch.Generator().manual_seed(3))
+
+    export(bench, function, passes=3)
+    # The order of few elements may repeat by chance, so only real numbers are compared.
+    expected = ["LP203"] if draw is torch.randn else []
+    assert [each.code for each in leapp.diagnostics()] == expected
 
 
 def test_another_form_is_refused(bench: Workbench) -> None:

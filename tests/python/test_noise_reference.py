@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from noise_reference import draw, normal
+from noise_reference import draw, exponential, normal
 
 _VECTORS = Path(__file__).parents[1] / "data" / "noise_vectors.txt"
 
@@ -31,3 +31,8 @@ def test_b45_normal_inverts_the_distribution_function() -> None:
         below = math.erfc(-x / math.sqrt(2)) / 2
         assert below == pytest.approx((2 * k + 1) / 2**25, rel=1e-5)
         assert normal((2**24 - 1 - k) << 8) == -x
+
+
+def test_b45_exponential_inverts_the_distribution_function() -> None:
+    for k in [0, 1, 1000, 2**20, 2**23 - 1, 2**24 - 1]:
+        assert exponential(k << 8) == pytest.approx(-math.log((2 * k + 1) / 2**25), rel=1e-7)

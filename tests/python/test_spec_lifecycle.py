@@ -41,7 +41,7 @@ def test_start_has_the_documented_parameters_and_defaults() -> None:
         "global_patching": True,
         "patching": None,
         "schedule": None,
-        "noise": "model",
+        "noise": "port",
     }
     assert parameters(leapp.start) == expected
     assert list(parameters(leapp.start)) == list(expected)

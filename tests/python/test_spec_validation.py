@@ -334,7 +334,7 @@ class TestNotCompared:
     def test_random_nodes_are_run_but_not_passed(
         self, bench: Workbench, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        with bench.trace():
+        with bench.trace(noise="model"):
             x = annotate.input_tensors("n", {"x": torch.ones(3)})
             annotate.output_tensors("n", {"y": x + torch.rand_like(x)}, export_with="jit")
         assert bench.compile() == {"n": True}

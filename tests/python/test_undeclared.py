@@ -210,7 +210,7 @@ def test_random_numbers_that_choose_a_branch_are_named(bench: Workbench) -> None
             return x if torch.rand(1) > 2 else -x
 
     trace(bench, Policy())
-    assert "LP204" in [each.code for each in leapp.diagnostics()]
+    assert "LP201" in [each.code for each in leapp.diagnostics()]
 
 
 def test_a_distribution_checks_its_parameters_without_a_word(bench: Workbench) -> None:

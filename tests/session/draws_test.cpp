@@ -13,7 +13,7 @@ class DrawsTest : public testing::Tracing {
  protected:
   void SetUp() override {
     Tracing::SetUp();
-    begin();
+    begin_with(Noise::kModel);
   }
 };
 
@@ -42,9 +42,6 @@ TEST_F(DrawsTest, ReadOrOverwrittenInPartStay) {
 
 class NoiseDrawsTest : public testing::Tracing {
  protected:
-  void begin_with(Noise noise) {
-    session::start({.name = "g", .save_path = folder_.string(), .noise = noise}, nullptr);
-  }
   static std::vector<std::string> input_names() {
     std::vector<std::string> names;
     for (const session::NodePort& port : node().inputs) names.push_back(port.name);

@@ -43,9 +43,10 @@ class Tracing : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void begin(session::FrontEnd* front_end = nullptr) {
-    session::start({.name = "g", .save_path = folder_.string()}, front_end);
+  void begin(session::FrontEnd* front_end = nullptr, Noise noise = Noise::kPort) {
+    session::start({.name = "g", .save_path = folder_.string(), .noise = noise}, front_end);
   }
+  void begin_with(Noise noise) { begin(nullptr, noise); }
   /// Calls stop(), even if passes are open.
   static void end() {
     for (const std::string& open : front_end::open_nodes()) {

@@ -23,7 +23,7 @@
 namespace leapp {
 
 struct ReplayOptions {
-  RuntimeOptions runtime = {};
+  RuntimeOptions runtime = {};  ///< the noise seed is that of the recording
   /// Tolerance for computed against recorded values. Results differ only between processors, which
   /// may round differently.
   Tolerance tolerance = kReplayed;

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from types import NoneType
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from . import _session, _state
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
@@ -26,6 +26,7 @@ def export(
     backend_params: dict[str, Any] | None = None,
     constants: Any = None,
     verbose: bool = False,
+    noise: Literal["port", "zero", "frozen", "model"] = "port",
     **options: Any,
 ) -> str:
     """Export one module or function as a bundle of one node, and validate it.
@@ -52,6 +53,7 @@ def export(
         backend_params: Settings of the backend.
         constants: As for ``annotate.output_tensors()``.
         verbose: Show debug and info lines on the console.
+        noise: The form of random draws, as for :func:`leapp.start`.
         **options: Keywords of :func:`compile_graph`.
 
     Returns:
@@ -82,7 +84,8 @@ def export(
     single = SingleNode(function, node, states or {}, export_with, backend_params, constants)
     for positional, named in arguments:
         single.bind(*positional, **named)
-    with torch.no_grad(), _session.trace(target, verbose=verbose, max_cached_io=len(arguments)):
+    session = _session.trace(target, verbose=verbose, max_cached_io=len(arguments), noise=noise)
+    with torch.no_grad(), session:
         for positional, named in arguments:
             single.run(*positional, **named)
     _session.compile_graph(**options)

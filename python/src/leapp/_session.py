@@ -41,7 +41,7 @@ def start(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
-    noise: Literal["model", "port", "zero", "frozen"] = "model",
+    noise: Literal["port", "zero", "frozen", "model"] = "port",
 ) -> None:
     """Start tracing a graph. Drops an active session, with a warning.
 
@@ -55,17 +55,14 @@ def start(
         dry_run: Keep the structure, but export no model.
         non_traced: Names of nodes that keep their ports but get no model.
         max_cached_io: Number of passes per node, after the first one, that are kept for validation.
-        global_patching: Patch the exchange between PyTorch and NumPy, so round trips through NumPy
-            stay traced.
-        patching: Functions to replace while the session is active, with ``global_patching``.
+        global_patching: Patch the exchange with NumPy, so round trips through it stay traced.
+        patching: Functions to replace while tracing, with ``global_patching``.
         schedule: When nodes run that do not run once in every tick, by name, such as
-            ``{"planner": {"every": 5}}``; ``phase``, ``repeat``, ``index``, ``when``, ``on_change``
-            and ``age`` are further keys. Nodes that are not listed are inferred from the passes.
-            The passes must fit; see docs/howto/schedules.md.
-        noise: The form of random draws inside nodes: ``"model"`` leaves them in the model, which is
-            then not validated; ``"port"`` makes each draw an input that the runtime fills;
-            ``"zero"`` replaces normal numbers by 0 and uniform ones by 0.5, also while tracing;
-            ``"frozen"`` exports the traced numbers as constants.
+            ``{"planner": {"every": 5}}``. Nodes that are not listed are inferred from the passes,
+            which must fit; docs/howto/schedules.md has all keys.
+        noise: The form of random draws inside nodes: ``"port"`` makes each an input that the
+            runtime fills; ``"zero"`` uses the median, also while tracing; ``"frozen"`` exports the
+            traced numbers; ``"model"`` leaves draws in the model, which is then not validated.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
@@ -75,11 +72,20 @@ def start(
         expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
-    expect_one_of(("model", "port", "zero", "frozen"), noise, "noise")
+    expect_one_of(("port", "zero", "frozen", "model"), noise, "noise")
     entries = _schedule.checked(schedule)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
-    from . import _holders, _numbers, _numpy, _patches, _rerun, _trace, _tracing  # noqa: F401
+    from . import (  # noqa: F401
+        _generators,
+        _holders,
+        _numbers,
+        _numpy,
+        _patches,
+        _rerun,
+        _trace,
+        _tracing,
+    )
 
     try:
         with _signals.Deferred():
@@ -91,6 +97,7 @@ def start(
             _graph = (graph, os.path.abspath(os.path.join(folder, graph)))
             _numpy.reset()
             _rerun.forget()
+            _generators.reset()
             _holders.begin()
             _patches.install(global_patching, patches)
             _trace.warm_up()
@@ -172,7 +179,7 @@ def trace(
     patching: Iterable[FunctionPatch] | None = None,
     *,
     schedule: Mapping[str, Mapping[str, Any]] | None = None,
-    noise: Literal["model", "port", "zero", "frozen"] = "model",
+    noise: Literal["port", "zero", "frozen", "model"] = "port",
 ) -> Iterator[None]:
     """Trace a graph while the block runs.
 

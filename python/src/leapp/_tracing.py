@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _holders, _schedule, _trace
+from . import _generators, _holders, _schedule, _trace
 from ._numpy import foreign, kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
@@ -22,6 +22,7 @@ _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
 def input_tensors(node: str, tensors: Any) -> Any:
     values = _trace.input_dict(node, tensors)
     if values is not NotImplemented:
+        _generators.begin(node)
         return values
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
@@ -29,7 +30,9 @@ def input_tensors(node: str, tensors: Any) -> Any:
 def open_node(node: str, flat: Flat) -> tuple[Any, ...]:
     """Pass the inputs to the session; return the tensors to compute with, one value for each."""
     entries = _entries_of("input", node, flat)
-    return _restored(flat, _trace.input_tensors(node, entries))
+    values = _trace.input_tensors(node, entries)
+    _generators.begin(node)
+    return _restored(flat, values)
 
 
 def output_tensors(
@@ -45,6 +48,7 @@ def output_tensors(
     if plain and constants is None and schedule is None:
         values = _trace.output_dict(node, tensors, export_with)
         if values is not NotImplemented:
+            _generators.end(node)
             return values
     flat = flatten("output_tensors", _checked(node), tensors)
     given = {} if static_outputs is None else static_outputs
@@ -75,6 +79,7 @@ def close_node(
     values = _trace.output_tensors(
         node, entries, static, export_with, backend_params or {}, known, entry
     )
+    _generators.end(node)
     return _restored(flat, values, as_given=True)
 
 

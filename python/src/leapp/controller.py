@@ -59,6 +59,7 @@ class Controller(_runtime.Controller):
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
         trust: ``"code"`` for bundles whose authors you trust.
         allow_native: Run the C++ nodes that ``leapp build`` compiled.
+        noise_seed: Seed of the noise ports, from 0 to 2**64 - 1: equal seeds give equal runs.
 
     Raises:
         LeappValueError: The bundle or the robot's description is invalid, or they do not match.
@@ -80,6 +81,7 @@ class Controller(_runtime.Controller):
         provider: str = "cpu",
         trust: Literal["code"] | None = None,
         allow_native: bool = False,
+        noise_seed: int = 0,
     ) -> None:
         expect_one_of(("hold", "linear"), interpolation, "interpolation")
         expect_one_of(("code", None), trust, "trust")
@@ -88,6 +90,7 @@ class Controller(_runtime.Controller):
             "engine": {"threads": threads, "provider": provider},
             "trust": trust,
             "allow_native": allow_native,
+            "noise_seed": noise_seed,
             "frequency": frequency,
             "linear": interpolation == "linear",
             "worker": worker,

@@ -62,6 +62,7 @@ class Supervisor(_runtime.Supervisor):
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
         trust: ``"code"`` for bundles whose authors you trust.
         allow_native: Run the C++ nodes that ``leapp build`` compiled.
+        noise_seed: Seed of the noise ports, from 0 to 2**64 - 1: equal seeds give equal runs.
 
     Raises:
         LeappValueError: A description or a bundle is invalid, or they do not match.
@@ -82,6 +83,7 @@ class Supervisor(_runtime.Supervisor):
         provider: str = "cpu",
         trust: Literal["code"] | None = None,
         allow_native: bool = False,
+        noise_seed: int = 0,
     ) -> None:
         expect_one_of(("hold", "linear"), interpolation, "interpolation")
         expect_one_of(("code", None), trust, "trust")
@@ -90,6 +92,7 @@ class Supervisor(_runtime.Supervisor):
             "engine": {"threads": threads, "provider": provider},
             "trust": trust,
             "allow_native": allow_native,
+            "noise_seed": noise_seed,
             "frequency": frequency,
             "linear": interpolation == "linear",
             "worker": worker,

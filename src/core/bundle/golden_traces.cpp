@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/find.h"
 #include "base/utf8.h"
+#include "bundle/noise_port.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -83,10 +85,14 @@ class GoldenChecker {
     const Port* port =
         parts->input ? bundle_.find_input(parts->port) : bundle_.find_output(parts->port);
     if (port == nullptr) fail(31, name + "belongs to no port of this bundle");
-    if (entry.tensor.shape != port->shape || entry.tensor.dtype != port->dtype) {
+    Shape shape = port->shape;
+    const std::int64_t runs = parts->input ? golden_runs(bundle_, parts->port) : 1;
+    if (runs > 1) shape.insert(shape.begin(), runs);
+    if (entry.tensor.shape != shape || entry.tensor.dtype != port->dtype) {
       fail(31, name + "is " + std::string(name_of(entry.tensor.dtype)) + " " +
                    to_string(entry.tensor.shape) + ", the port is " +
-                   std::string(name_of(port->dtype)) + " " + to_string(port->shape));
+                   std::string(name_of(port->dtype)) + " " + to_string(port->shape) +
+                   (runs > 1 ? " in " + std::to_string(runs) + " runs" : ""));
     }
   }
 
@@ -161,6 +167,12 @@ Tolerance GoldenTraces::tolerance(const PortRef& output) const {
 std::string GoldenTraces::not_compared(const std::string& node) const {
   const auto found = tensors_.metadata().find("not_compared/" + node);
   return found == tensors_.metadata().end() ? std::string() : found->second;
+}
+
+std::int64_t golden_runs(const Bundle& bundle, const PortRef& input) {
+  const NodeSchedule* entry = find_in(bundle.pipeline.schedule, input.node, &NodeSchedule::node);
+  const Port* const port = bundle.find_input(input);
+  return entry != nullptr && port != nullptr && is_noise(*port) ? entry->repeat : 1;
 }
 
 std::string golden_name(std::size_t tick, bool input, const PortRef& port) {

@@ -42,6 +42,10 @@ class LEAPP_EXPORT GoldenTraces {
   std::size_t ticks_ = 0;
 };
 
+/// Returns the number of runs in a tick for which the file has values of an input: those of a
+/// `repeat` for noise ports, otherwise 1. Values of several runs have a further dimension in front.
+LEAPP_EXPORT std::int64_t golden_runs(const Bundle& bundle, const PortRef& input);
+
 /// Returns the name of a tensor in the file.
 LEAPP_EXPORT std::string golden_name(std::size_t tick, bool input, const PortRef& port);
 

@@ -1,5 +1,6 @@
 // The generator of noise ports, rule B45 of docs/reference/bundle.md: Philox4x32-10, a
-// counter-based generator, and the uniform and normal numbers of its words.
+// counter-based generator, and the uniform, normal and
+// exponential numbers of its words.
 //
 // A number depends only on the seed, the port, the draw and the index of the element, so no state
 // is kept. Every machine computes the same bits: there are only integers, correctly rounded
@@ -20,8 +21,9 @@ namespace leapp {
 
 /// Distribution of a noise port.
 enum class NoiseDistribution : std::uint8_t {
-  kUniform,  ///< multiples of 2^-24 in [0, 1)
-  kNormal,   ///< mean 0, standard deviation 1; at most 5.42 in magnitude
+  kUniform,      ///< multiples of 2^-24 in [0, 1)
+  kNormal,       ///< mean 0, standard deviation 1; at most 5.42 in magnitude
+  kExponential,  ///< mean 1; from 2^-25 to 17.33
 };
 
 /// One draw: all elements of one noise port in one run of its node.

@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::string_view kKey = "noise";  // also the kind
 constexpr std::string_view kDistribution = "distribution";
-constexpr std::array<std::pair<std::string_view, NoiseDistribution>, 2> kDistributions = {
-    {{"uniform", NoiseDistribution::kUniform}, {"normal", NoiseDistribution::kNormal}}};
+constexpr std::array<std::pair<std::string_view, NoiseDistribution>, 3> kDistributions = {
+    {{"uniform", NoiseDistribution::kUniform},
+     {"normal", NoiseDistribution::kNormal},
+     {"exponential", NoiseDistribution::kExponential}}};
 
 std::optional<NoiseDistribution> find_distribution(const Port& input) {
   const Metadata* const noise = find_key(input.semantics.extra, kKey);
@@ -40,8 +42,8 @@ std::string find_noise_fault(const Port& input) {  // B44
   if (!is_noise(input)) return {};
   if (!find_distribution(input)) {
     return "the input " + quote_for_message(input.name) +
-           " of kind noise must have the field noise: {distribution: normal}, or uniform; no other "
-           "distribution and no other key is known";
+           " of kind noise must have the field noise: {distribution: normal}, or uniform, or "
+           "exponential; no other distribution and no other key is known";
   }
   if (input.dtype != DType::kFloat32) {
     return "the noise port " + quote_for_message(input.name) + " is " +

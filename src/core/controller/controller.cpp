@@ -20,7 +20,8 @@ class Controller::Impl {
         signals_(plan_) {
     if (options_.recording.empty()) return;
     const RecordedPolicy recorded{{}, policy_.bundle(), policy_.binding()};
-    recorder_.emplace(options_.recording, robot_, std::span(&recorded, 1));
+    recorder_.emplace(options_.recording, robot_, std::span(&recorded, 1),
+                      options_.runtime.noise_seed);
   }
 
   void start() {

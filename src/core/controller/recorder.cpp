@@ -50,9 +50,9 @@ void append_number(std::string& json, T number) {
 }  // namespace
 
 Recorder::Recorder(const std::filesystem::path& file, const Robot& robot,
-                   std::span<const RecordedPolicy> policies)
+                   std::span<const RecordedPolicy> policies, std::uint64_t noise_seed)
     : writer_(file), ring_(kRingWords), file_(file.string()) {
-  events_ = add("/controller", {}, {}, false);
+  events_ = add("/controller", {}, {{"noise_seed", std::to_string(noise_seed)}}, false);
   const auto add_signals = [&](const std::vector<Signal>& signals, const std::string& folder) {
     const std::size_t first = channels_.size();
     for (const Signal& signal : signals) {

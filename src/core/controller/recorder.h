@@ -36,9 +36,9 @@ struct RecordedPolicy {
 /// events name the policy.
 class Recorder {
  public:
-  /// Throws Error (LP655).
+  /// Throws Error (LP655). `noise_seed` is that of all policies, for replay().
   Recorder(const std::filesystem::path& file, const Robot& robot,
-           std::span<const RecordedPolicy> policies);
+           std::span<const RecordedPolicy> policies, std::uint64_t noise_seed);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;

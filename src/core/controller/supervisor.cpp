@@ -136,7 +136,7 @@ class Supervisor::Impl {
       recorded.push_back(
           {supervision_.policies[p].name, policies_[p]->bundle(), policies_[p]->binding()});
     }
-    recorder_.emplace(options_.recording, robot_, recorded);
+    recorder_.emplace(options_.recording, robot_, recorded, options_.runtime.noise_seed);
   }
 
   /// Collects the requests of other threads since the last tick.

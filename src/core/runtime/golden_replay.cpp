@@ -82,7 +82,11 @@ void GoldenReplay::fill(NodeExecutor& nodes, std::size_t node, std::size_t tick,
     const ConstTensorView* stored = traces_.input(tick, {model.name, model.inputs[i].name});
     const Tensor* carried = stored == nullptr ? nodes.carried({node, i}) : nullptr;
     demand(stored != nullptr || carried != nullptr, "a golden tick lacks an external input");
-    nodes.set_input({node, i}, stored != nullptr ? *stored : carried->view());
+    if (golden_runs(bundle_, {model.name, model.inputs[i].name}) > 1) {
+      nodes.set_runs({node, i}, *stored);
+    } else {
+      nodes.set_input({node, i}, stored != nullptr ? *stored : carried->view());
+    }
   }
 }
 
@@ -105,8 +109,15 @@ void GoldenReplay::run_pipeline() {
   }
   session.restart(loaded_.held_values).value();
   for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
+    const std::size_t required = plan.external_inputs.size() - plan.noise.size();
     for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
-      session.set_input(i, *traces_.input(tick, *parse_port_ref(plan.external_inputs[i]))).value();
+      const PortRef port = *parse_port_ref(plan.external_inputs[i]);
+      const ConstTensorView& stored = *traces_.input(tick, port);
+      if (golden_runs(bundle_, port) > 1) {
+        session.set_noise_runs(i - required, stored.data);
+      } else {
+        session.set_input(i, stored).value();
+      }
     }
     session.tick().value();
     for (const Model& model : bundle_.models) {

@@ -27,8 +27,12 @@ class NoiseFiller {
   /// is an index into Plan::noise.
   void set_supplied(std::size_t port, bool supplied) noexcept { supplied_[port] = supplied; }
 
+  /// Sets the values of a port for each run of its node in a tick, which fill() then copies. Null
+  /// ends it.
+  void set_runs(std::size_t port, const void* values) noexcept { runs_[port] = values; }
+
   /// Writes one draw to each noise port of a step. Draws are numbered by tick * repeat + run.
-  Result<void> fill(std::size_t step, std::uint64_t number) noexcept;
+  Result<void> fill(std::size_t step, std::uint64_t number, std::uint64_t run = 0) noexcept;
 
  private:
   const Plan& plan_;
@@ -36,7 +40,8 @@ class NoiseFiller {
   DeviceMemory* memory_;
   std::uint64_t seed_;
   std::vector<bool> supplied_;
-  std::vector<float> scratch_;  // a draw for a device
+  std::vector<const void*> runs_;  // by port
+  std::vector<float> scratch_;     // a draw for a device
 };
 
 }  // namespace leapp

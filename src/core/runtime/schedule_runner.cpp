@@ -95,7 +95,7 @@ Result<void> ScheduleRunner::run(std::size_t index, Binding& binding) noexcept {
   const auto repeat = static_cast<std::uint64_t>(timing.timing.repeat);
   for (std::uint64_t run = 0; run < repeat; ++run) {
     if (noise_ != nullptr) {
-      if (Result<void> drawn = noise_->fill(index, tick_ * repeat + run); !drawn) return drawn;
+      if (Result<void> drawn = noise_->fill(index, tick_ * repeat + run, run); !drawn) return drawn;
     }
     for (const FeedbackCopy& carry : run == 0 ? timing.fill : timing.carry) {
       if (Result<void> carried = copy(carry.to, carry.from); !carried) return carried;

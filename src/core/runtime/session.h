@@ -122,6 +122,11 @@ class Session {
   void clear_inputs() noexcept;
   /// Sets the seed of the noise ports, from the next tick on.
   void set_noise_seed(std::uint64_t seed) noexcept { noise_.set_seed(seed); }
+  /// Sets the values of a noise port for each run of its node in the next ticks. `port` is an index
+  /// into Plan::noise.
+  void set_noise_runs(std::size_t port, const void* values) noexcept {
+    noise_.set_runs(port, values);
+  }
   /// Sets all unbound inputs to zero, and requires that they are set again. Throws Error.
   void zero_inputs();
   const TensorView& output(std::size_t output) const noexcept;

@@ -3,9 +3,9 @@
 #include "base/check.h"
 #include "base/cpp_symbol.h"
 #include "build/native_text.h"
+#include "build/noise_text.h"
 #include "build/policy_text.h"
 #include "bundle/initial_values.h"
-#include "bundle/noise_port.h"
 #include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "leapp/tools/build.h"
@@ -30,11 +30,6 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
             model.backend.value_or("no model") +
             "', so the policy cannot be written as C++. Export this node with export_with=\"cpp\"");
   }
-  require(
-      noise_ports(bundle).empty(), Code::kNoCpp,
-      yaml.string() +
-          ": the bundle has noise ports, which the C++ class of a policy does not fill. Run the "
-          "bundle itself, with InferenceManager or the C API");
   const VerifiedFiles files(bundle, yaml.parent_path(), options);
   const auto& values = bundle.pipeline.initial_values;
   const SafeTensors initial_values =
@@ -57,6 +52,7 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
   write_bytes(folder / (text.name() + "_policy.cpp"), text.policy());
   write_bytes(folder / (text.name() + "_nodes.h"), text.nodes_header());
   write_bytes(folder / (text.name() + "_nodes.cpp"), text.nodes());
+  if (text.has_noise()) write_bytes(folder / (text.name() + "_noise.h"), kNoiseGenerator);
   return header;
 }
 

@@ -33,7 +33,7 @@ class Policy {
 
   // Inputs. They keep what was written to them.
 @inputs@
-  // Outputs, of the last tick.
+@noise@  // Outputs, of the last tick.
 @outputs@
   /// Gives the state its initial value, and zeros to the inputs. A schedule starts at tick 0.
   void reset() noexcept;
@@ -73,14 +73,14 @@ inline constexpr const char* kPolicySource =
 #include <cstring>
 
 #include "@name@_nodes.h"
-
+@noise@
 @embedded@
 namespace @name@_policy {
 namespace {
 
 @buffers@
 Buffers buffers;
-@schedule@const leapp_@name@_node* nodes = nullptr;
+@position@const leapp_@name@_node* nodes = nullptr;
 
 // Compiled for the best vectors that this processor has.
 const leapp_@name@_node* choose_nodes() {

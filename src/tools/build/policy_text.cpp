@@ -8,6 +8,7 @@
 #include "base/cpp_symbol.h"
 #include "build/native_text.h"
 #include "build/policy_templates.h"
+#include "bundle/noise_port.h"
 
 namespace leapp {
 namespace {
@@ -112,6 +113,7 @@ PolicyText::PolicyText(const Bundle& bundle, const SafeTensors& initial_values)
   }
   add_buffers();
   add_initial_values();
+  if (!noise_ports(bundle).empty()) noise_.emplace(bundle);
   if (wiring_.has_schedule()) add_schedule();
 }
 
@@ -143,7 +145,7 @@ void PolicyText::add_schedule() {
       outputs.push_back(outputs_.at({model.name, port.name}).name);
     }
   }
-  schedule_.emplace(bundle_, wiring_, std::move(members), names_);
+  schedule_.emplace(bundle_, wiring_, std::move(members), names_, noise_);
 }
 
 // Ports whose names differ only in punctuation get a number.
@@ -193,11 +195,16 @@ std::vector<std::pair<const PolicyText::Buffer*, bool>> PolicyText::ports() cons
 std::string PolicyText::header() const {
   std::string inputs;
   std::string outputs;
+  std::string noise;
   for (const auto& [buffer, is_input] : ports()) {
-    (is_input ? inputs : outputs) += "  " + span_function(*buffer, is_input, "") + ";  // " +
-                                     to_string(buffer->port->shape) + "\n";
+    std::string& list = !is_input ? outputs : is_noise(*buffer->port) ? noise : inputs;
+    list += "  " + span_function(*buffer, is_input, "") + ";  // " +
+            to_string(buffer->port->shape) + "\n";
   }
-  return fill(kPolicyHeader, {{"name", name_}, {"inputs", inputs}, {"outputs", outputs}});
+  return fill(kPolicyHeader, {{"name", name_},
+                              {"inputs", inputs},
+                              {"outputs", outputs},
+                              {"noise", noise_ ? noise_->declarations(noise) : ""}});
 }
 
 std::string PolicyText::nodes_header() const {
@@ -229,15 +236,18 @@ std::string PolicyText::tick_body() const {
   const std::vector<std::size_t>& order = wiring_.order();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Model& model = bundle_.models[order[i]];
+    std::vector<std::string> members;
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
     for (std::size_t k = 0; k < model.inputs.size(); ++k) {
-      inputs.push_back("buffers." + input_buffer({order[i], k}).name);
+      members.push_back(input_buffer({order[i], k}).name);
+      inputs.push_back("buffers." + members.back());
     }
     for (const Port& port : model.outputs) {
       outputs.push_back("buffers." + outputs_.at({model.name, port.name}).name);
     }
     text += "  {  // " + cpp_name(model.name) + "\n" +
+            (noise_ ? noise_->draws(order[i], members, "tick_number", "    ") : "") +
             list_of(inputs, "const void* const", "inputs") +
             list_of(outputs, "void* const", "outputs") + "    if (const char* what = run(" +
             std::to_string(i) + ", inputs, outputs)) return what;\n  }\n";
@@ -248,6 +258,7 @@ std::string PolicyText::tick_body() const {
     text += "  std::memcpy(" + to + ", buffers." + outputs_.at(feedback.source).name + ", sizeof(" +
             to + "));\n";
   }
+  if (noise_) text += "  ++tick_number;\n";
   return text;
 }
 
@@ -259,8 +270,8 @@ std::string PolicyText::reset_body() const {
             std::to_string(offset) + ", " + std::to_string(value->byte_size()) + ");\n";
     offset += value->byte_size();
   }
-  if (schedule_) text += schedule_->reset();
-  return text;
+  if (schedule_) return text + schedule_->reset();
+  return noise_ ? text + "  tick_number = 0;\n" : text;
 }
 
 std::string PolicyText::prepare_body() const {
@@ -299,10 +310,18 @@ std::string PolicyText::policy() const {
                  span_type(*buffer->port, is_input) + "(buffers." + buffer->name + ", " +
                  std::to_string(element_count(buffer->port->shape)) + ");\n}\n";
   }
+  if (noise_) functions += noise_->definitions();
+  std::string position = noise_ ? noise_->variables() : "";
+  if (schedule_) {
+    position += schedule_->position();
+  } else if (noise_) {
+    position += "std::int64_t tick_number = 0;  // of the next tick\n";
+  }
   return fill(kPolicySource, {{"name", name_},
+                              {"noise", noise_ ? "#include \"" + name_ + "_noise.h\"\n" : ""},
                               {"embedded", objects},
                               {"buffers", buffers_struct()},
-                              {"schedule", schedule_ ? schedule_->position() : ""},
+                              {"position", position},
                               {"choices", choices},
                               {"prepare", prepare_body()},
                               {"functions", functions},

@@ -2,7 +2,8 @@
 //
 // `<name>_policy.h` contains the class, `<name>_policy.cpp` the wires, state and initial values,
 // and `<name>_nodes.cpp` the nodes with their memory, which may be compiled several times for
-// several kinds of processors. `<name>_nodes.h` connects them. The same bundle gives the same text.
+// several kinds of processors. `<name>_nodes.h` connects them. With noise ports, `<name>_noise.h`
+// is kNoiseGenerator. The same bundle gives the same text.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/unused_name.h"
+#include "build/noise_text.h"
 #include "build/schedule_text.h"
 #include "bundle/safetensors.h"
 #include "bundle/wiring.h"
@@ -26,6 +28,7 @@ class PolicyText {
   PolicyText(const Bundle& bundle, const SafeTensors& initial_values);
 
   const std::string& name() const noexcept { return name_; }
+  bool has_noise() const noexcept { return noise_.has_value(); }
   std::string header() const;
   std::string policy() const;
   std::string nodes_header() const;
@@ -68,7 +71,8 @@ class PolicyText {
   std::map<PortRef, Buffer> outputs_;  // ports of every node
   std::map<PortRef, Buffer> inputs_;   // ports that no node of this tick computes
   UsedNames names_;
-  std::vector<Initial> initials_;  // in the order of the file that the source embeds
+  std::vector<Initial> initials_;   // in the order of the file that the source embeds
+  std::optional<NoiseText> noise_;  // if the bundle has noise ports
   std::optional<ScheduleText> schedule_;
 };
 

@@ -31,8 +31,12 @@ std::string at(const char* array, std::size_t node) {
 }  // namespace
 
 ScheduleText::ScheduleText(const Bundle& bundle, const Wiring& wiring, Members members,
-                           UsedNames& names)
-    : bundle_(bundle), wiring_(wiring), members_(std::move(members)), nodes_(bundle.models.size()) {
+                           UsedNames& names, const std::optional<NoiseText>& noise)
+    : bundle_(bundle),
+      wiring_(wiring),
+      members_(std::move(members)),
+      noise_(noise),
+      nodes_(bundle.models.size()) {
   for (std::size_t node = 0; node < nodes_.size(); ++node) add_members(node, names);
 }
 
@@ -144,6 +148,10 @@ std::string ScheduleText::node_text(std::size_t position) const {
   }
   if (timing.index) {
     text += "      " + buffer(members_.inputs[index][*timing.index]) + "[0] = turn;\n";
+  }
+  if (noise_) {
+    const std::string number = "tick_number * " + std::to_string(timing.repeat) + " + turn";
+    text += noise_->draws(index, members_.inputs[index], number, "      ");
   }
   text += pointer_list(members_.inputs[index], "const void* const", "inputs") +
           pointer_list(members_.outputs[index], "void* const", "outputs");

@@ -4,10 +4,12 @@
 // does not have.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/unused_name.h"
+#include "build/noise_text.h"
 #include "bundle/wiring.h"
 #include "leapp/bundle.h"
 
@@ -21,8 +23,9 @@ class ScheduleText {
     std::vector<std::vector<std::string>> outputs;
   };
 
-  /// Reserves names for further members in `names`. Bundle and wiring must outlive this.
-  ScheduleText(const Bundle& bundle, const Wiring& wiring, Members members, UsedNames& names);
+  /// Reserves names for further members in `names`. Bundle, wiring and noise must outlive this.
+  ScheduleText(const Bundle& bundle, const Wiring& wiring, Members members, UsedNames& names,
+               const std::optional<NoiseText>& noise);
 
   /// Returns the further members of `Buffers`.
   std::string members() const;
@@ -53,6 +56,7 @@ class ScheduleText {
   const Bundle& bundle_;
   const Wiring& wiring_;
   Members members_;
+  const std::optional<NoiseText>& noise_;
   std::vector<Node> nodes_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "bundle/initial_values.h"
+#include "bundle/noise_port.h"
 #include "bundle/staging.h"
 #include "bundle/wiring.h"
 #include "leapp/tools/merge.h"
@@ -79,10 +80,15 @@ class BundleMerger {
     model.name = node_;
     model.backend = "onnx";
     model.opset_version = bundle.models[step.models[0]].opset_version;
+    const auto add_input = [&](const PortRef& ref) {
+      model.inputs.push_back(merged_port(*bundle.find_input(ref), to_string(ref)));
+    };
     for (const Port& port : step.model.inputs) {
-      model.inputs.push_back(
-          merged_port(*bundle.find_input(*parse_port_ref(port.name)), port.name));
+      const PortRef ref = *parse_port_ref(port.name);
+      if (!is_noise(*bundle.find_input(ref))) add_input(ref);
     }
+    // In the order of the bundle, so that the merged one draws the same numbers: B45.
+    for (const PortIndex port : noise_ports(bundle)) add_input(input_ref(bundle, port));
     for (const Port& port : step.model.outputs) {
       model.outputs.push_back(
           merged_port(*bundle.find_output(*parse_port_ref(port.name)), port.name));

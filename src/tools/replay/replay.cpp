@@ -1,6 +1,7 @@
 #include "leapp/tools/replay.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -70,6 +71,7 @@ class Replayer {
       const auto port = channel.metadata.find("port");
       const auto side = channel.metadata.find("side");
       if (channel.topic == "/controller") {
+        take_seed(channel);
         const auto event = message.find("event");
         if (event != message.end() && (*event == "start" || begins(message))) restart();
       } else if (port != channel.metadata.end() && side != channel.metadata.end() &&
@@ -100,6 +102,19 @@ class Replayer {
   bool begins(const nlohmann::ordered_json& message) const {
     return message.value("event", nlohmann::ordered_json()) == "switched" &&
            message.value("policy", nlohmann::ordered_json()) == options_.policy;
+  }
+
+  /// Uses the seed of the recorded run. Recordings from before noise ports have none.
+  void take_seed(const McapChannel& channel) {
+    const auto seed = channel.metadata.find("noise_seed");
+    if (seed == channel.metadata.end()) return;
+    std::uint64_t number = 0;
+    const std::string& text = seed->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      fail("its noise_seed is " + quote_for_message(text) + ", which is not a whole number");
+    }
+    manager_.set_noise_seed(number).value();
   }
 
   void restart() {

@@ -1,5 +1,6 @@
 #include "bundle/golden_traces.h"
 
+#include "bundle/noise_port.h"
 #include "support.h"
 
 namespace leapp {
@@ -52,6 +53,31 @@ TEST_F(GoldenTracesTest, b31_TensorsComeBackByTickSideAndPort) {
   EXPECT_EQ(static_cast<const float*>(state->data)[3], 4.0F);
   EXPECT_EQ(traces.output(0, {"policy", "h_in"}), nullptr);
   EXPECT_EQ(traces.input(1, {"policy", "h_in"}), nullptr);
+}
+
+TEST_F(GoldenTracesTest, b31_NoiseOfARepeatHasTheValuesOfEachRun) {
+  Bundle bundle = bundle_;
+  make_noise(bundle.models[0].inputs[0], NoiseDistribution::kNormal);
+  const PortRef noise{bundle.models[0].name, bundle.models[0].inputs[0].name};
+  EXPECT_EQ(golden_runs(bundle, noise), 1);
+  bundle.pipeline.schedule.push_back({.node = noise.node, .repeat = 3});
+  EXPECT_EQ(golden_runs(bundle, noise), 3);
+  EXPECT_EQ(golden_runs(bundle, {noise.node, bundle.models[0].inputs[1].name}), 1);
+  const auto reads = [&](Shape shape) {
+    std::vector<NamedTensorView> tensors = tensors_;
+    for (NamedTensorView& each : tensors) {
+      if (each.name == golden_name(0, true, noise)) each.tensor.shape = std::move(shape);
+    }
+    const auto file = folder_.path() / "w_golden.safetensors";
+    write_safetensors(file, tensors, metadata_);
+    const FileBytes bytes(file);
+    return GoldenTraces(bundle, bytes).input(0, noise)->shape;
+  };
+  const Shape once = bundle.models[0].inputs[0].shape;
+  Shape runs = once;
+  runs.insert(runs.begin(), 3);
+  EXPECT_EQ(reads(runs), runs);
+  EXPECT_THAT(error_of(ErrorKind::kValue, [&] { reads(once); }), HasSubstr("[B31]"));
 }
 
 TEST_F(GoldenTracesTest, b31_NamesAndFormsMustFitTheBundle) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +20,11 @@ std::vector<float> draw(NoiseDistribution distribution, const NoiseDraw& draw, s
   fill_noise(distribution, draw, elements);
   return elements;
 }
+
+const std::map<std::string, NoiseDistribution> kDistributions = {
+    {"uniform", NoiseDistribution::kUniform},
+    {"normal", NoiseDistribution::kNormal},
+    {"exponential", NoiseDistribution::kExponential}};
 
 // The vectors of Random123, the generator's own library.
 TEST(Noise, PhiloxKnownAnswers) {
@@ -46,15 +52,13 @@ TEST(Noise, b45_EqualsTheVectorsBitForBit) {
       expected.push_back(static_cast<std::uint32_t>(std::stoul(bits, nullptr, 16)));
     }
     std::vector<std::uint32_t> computed;
-    for (const float element :
-         draw(distribution == "normal" ? NoiseDistribution::kNormal : NoiseDistribution::kUniform,
-              key, expected.size())) {
+    for (const float element : draw(kDistributions.at(distribution), key, expected.size())) {
       computed.push_back(std::bit_cast<std::uint32_t>(element));
     }
     EXPECT_EQ(computed, expected) << line;
     ++vectors;
   }
-  EXPECT_EQ(vectors, 16);
+  EXPECT_EQ(vectors, 24);
 }
 
 TEST(Noise, b45_HasTheMomentsOfItsDistribution) {
@@ -78,6 +82,9 @@ TEST(Noise, b45_HasTheMomentsOfItsDistribution) {
   const Moments uniform = moments(NoiseDistribution::kUniform);
   EXPECT_NEAR(uniform.mean, 1.0 / 2, 1.5e-3);
   EXPECT_NEAR(uniform.square, 1.0 / 3, 1.5e-3);
+  const Moments exponential = moments(NoiseDistribution::kExponential);
+  EXPECT_NEAR(exponential.mean, 1, 5e-3);
+  EXPECT_NEAR(exponential.square, 2, 2.2e-2);
 }
 
 TEST(Noise, b45_DiffersBetweenSeedsPortsAndDraws) {

@@ -124,12 +124,21 @@ Result<void> NodeExecutor::run(std::size_t index) noexcept {
       if (run > 0) copy(result({index, carry.output}), node.inputs[carry.input]);
     }
     if (timing.index) write_count({index, *timing.index}, run);
+    for (const auto& [input, values] : node.by_run) {
+      const std::size_t bytes = node.inputs[input].byte_size();
+      const auto* const data = static_cast<const std::byte*>(values.data());
+      std::memcpy(node.inputs[input].data(), data + static_cast<std::size_t>(run) * bytes, bytes);
+    }
     ran = node.next_binding().run();
   }
   for (std::size_t i = 0; i < timing.carry.size(); ++i) {
     copy(node.given[i], node.inputs[timing.carry[i].input]);
   }
   return ran;
+}
+
+void NodeExecutor::set_runs(PortIndex input, const ConstTensorView& values) {
+  nodes_.at(input.node).by_run.insert_or_assign(input.port, Tensor(values));
 }
 
 void NodeExecutor::write_count(PortIndex input, std::int64_t count) noexcept {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -59,6 +60,8 @@ class LEAPP_EXPORT NodeExecutor {
 
   /// Copies a value of the input's type and shape.
   void set_input(PortIndex input, const ConstTensorView& value);
+  /// Sets the values of an input for each run of a `repeat`, in a further dimension in front.
+  void set_runs(PortIndex input, const ConstTensorView& values);
   const Tensor& input(PortIndex input) const { return nodes_[input.node].inputs[input.port]; }
 
   /// Returns the value that the input's wire carries if its node runs now: the output of its
@@ -92,10 +95,11 @@ class LEAPP_EXPORT NodeExecutor {
     std::array<std::vector<Tensor>, 2> outputs = {};        // outputs of even and odd runs
     std::array<std::unique_ptr<Binding>, 2> bindings = {};  // destroyed before the engine
     std::uint64_t runs = 0;
-    std::vector<Tensor> held = {};      // with a schedule: outputs before the first run
-    std::vector<Tensor> seen = {};      // inputs of on_change at the last run
-    std::vector<Tensor> given = {};     // inputs of a carry in the first run of a tick
-    std::int64_t last_run = kNeverRan;  // with a schedule: a tick
+    std::vector<Tensor> held = {};              // with a schedule: outputs before the first run
+    std::vector<Tensor> seen = {};              // inputs of on_change at the last run
+    std::vector<Tensor> given = {};             // inputs of a carry in the first run of a tick
+    std::map<std::size_t, Tensor> by_run = {};  // inputs of set_runs()
+    std::int64_t last_run = kNeverRan;          // with a schedule: a tick
 
     Binding& next_binding() const noexcept { return *bindings[runs % 2]; }
   };
