@@ -24,6 +24,7 @@ void EngineFlags::add_to(CLI::App& app) {
   app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "allow model files outside the bundle's directory");
+  app.add_option("--noise-seed", noise_seed, "seed of the noise ports")->capture_default_str();
   add_trust_to(app);
 }
 
@@ -32,7 +33,6 @@ void EngineFlags::add_trust_to(CLI::App& app) {
                "allow models that contain executable code; use it only if you trust the author");
   app.add_flag("--allow-native", allow_native,
                "run the libraries that 'leapp build' compiled from C++ nodes");
-  app.add_option("--noise-seed", noise_seed, "seed of the noise ports")->capture_default_str();
   app.add_option("--max-tensor-bytes", max_tensor_bytes, "limit for the tensors of one tick")
       ->capture_default_str();
 }

@@ -1,6 +1,7 @@
 #include "trace_held_arrays.h"
 
 #include <c10/util/flat_hash_map.h>
+#include <torch/csrc/autograd/python_variable.h>
 
 #include <algorithm>
 #include <functional>
@@ -28,7 +29,8 @@ class Search {
  public:
   Search()
       : array_(py::module_::import("numpy").attr("ndarray")),
-        number_(py::module_::import("numpy").attr("generic")) {}
+        number_(py::module_::import("numpy").attr("generic")),
+        tensor_(py::module_::import("torch").attr("Tensor")) {}
 
   void visit_all() {
     const py::list objects = py::module_::import("gc").attr("get_objects")();
@@ -43,6 +45,7 @@ class Search {
   }
 
   std::vector<py::object> arrays;
+  std::vector<at::Tensor> tensors;
   std::unordered_set<const PyObject*> numbers;
 
  private:
@@ -58,7 +61,7 @@ class Search {
     return 0;
   }
 
-  enum class Kind : std::uint8_t { kOther, kArray, kNumber, kContainer };
+  enum class Kind : std::uint8_t { kOther, kArray, kTensor, kNumber, kContainer };
 
   void meet(PyObject* item) {
     switch (kind_of(Py_TYPE(item))) {
@@ -66,6 +69,9 @@ class Search {
         return;
       case Kind::kArray:
         if (seen_.insert(item).second) arrays.push_back(py::reinterpret_borrow<py::object>(item));
+        return;
+      case Kind::kTensor:
+        if (seen_.insert(item).second) tensors.push_back(THPVariable_Unpack(item));
         return;
       case Kind::kNumber:
         numbers.insert(item);
@@ -83,6 +89,8 @@ class Search {
     if (!is_new) return known->second;
     if (PyType_IsSubtype(type, type_of(array_)) != 0) {
       known->second = Kind::kArray;
+    } else if (PyType_IsSubtype(type, type_of(tensor_)) != 0) {
+      known->second = Kind::kTensor;
     } else if (PyType_IsSubtype(type, type_of(number_)) != 0) {
       known->second = Kind::kNumber;
     } else if (type == &PyDict_Type || type == &PyTuple_Type) {
@@ -105,6 +113,7 @@ class Search {
 
   py::object array_;
   py::object number_;
+  py::object tensor_;
   ska::flat_hash_map<const PyTypeObject*, Kind> kinds_;
   std::unordered_set<const PyObject*> seen_;
   std::vector<PyObject*> todo_;
@@ -150,6 +159,7 @@ HeldArrays::HeldArrays() : bytes_left_(kMostOfAll) {
     frame = caller_of(frame);
   }
   for (const py::object& array : search.arrays) add(py::reinterpret_borrow<py::array>(array));
+  for (const at::Tensor& tensor : search.tensors) add(tensor);
   numbers_ = std::move(search.numbers);
 }
 
@@ -159,22 +169,50 @@ void HeldArrays::add(const py::array& array) {
   Memory& memory = memory_[begin];
   if (memory.end != nullptr && memory.end >= end) return;
   memory = {.end = end, .owner = py::weakref(py::handle(owner.ptr()))};
-  const auto size = static_cast<std::size_t>(end - begin);
   const bool is_dense = (owner.flags() & (py::array::c_style | py::array::f_style)) != 0;
-  memory.compared = is_dense && !owner.dtype().attr("hasobject").cast<bool>() &&
-                    size <= std::min(kMostOfOne, bytes_left_);
+  if (is_dense && !owner.dtype().attr("hasobject").cast<bool>()) note_content(begin, memory);
+}
+
+void HeldArrays::add(const at::Tensor& tensor) {
+  const bool has_memory = tensor.defined() && tensor.layout() == at::kStrided &&
+                          tensor.device().is_cpu() && tensor.has_storage();
+  if (!has_memory || tensor.requires_grad() || tensor.storage().data() == nullptr) return;
+  const auto* begin = static_cast<const std::byte*>(tensor.storage().data());
+  const std::byte* const end = begin + tensor.storage().nbytes();
+  Memory& memory = memory_[begin];
+  if (memory.end != nullptr && memory.end >= end) return;
+  memory = {.end = end, .storage = tensor.storage().getWeakStorageImpl()};
+  note_content(begin, memory);
+}
+
+void HeldArrays::note_content(const std::byte* begin, Memory& memory) {
+  const auto size = static_cast<std::size_t>(memory.end - begin);
+  memory.compared = size <= std::min(kMostOfOne, bytes_left_);
   if (!memory.compared) return;
   bytes_left_ -= size;
-  memory.checksum = checksum_of(begin, end);
+  memory.checksum = checksum_of(begin, memory.end);
 }
 
 HeldArrays::Verdict HeldArrays::verdict_on(const py::array& array) const {
   const auto [begin, end] = range_of(array);
+  return verdict_on(begin, end);
+}
+
+HeldArrays::Verdict HeldArrays::verdict_on(const at::Tensor& tensor) const {
+  const bool has_memory = tensor.layout() == at::kStrided && tensor.device().is_cpu() &&
+                          tensor.has_storage() && tensor.storage().data() != nullptr;
+  if (!has_memory) return Verdict::kUnknown;
+  const auto* begin = static_cast<const std::byte*>(tensor.const_data_ptr());
+  return verdict_on(begin, begin + tensor.element_size());
+}
+
+HeldArrays::Verdict HeldArrays::verdict_on(const std::byte* begin, const std::byte* end) const {
   auto found = memory_.upper_bound(begin);
   if (found == memory_.begin()) return Verdict::kUnknown;
   --found;
   const auto& [first, memory] = *found;
-  if (end > memory.end || memory.owner().is_none()) return Verdict::kUnknown;
+  const bool is_alive = memory.owner ? !memory.owner().is_none() : !memory.storage->expired();
+  if (end > memory.end || !is_alive) return Verdict::kUnknown;
   const bool changed = memory.compared && checksum_of(first, memory.end) != memory.checksum;
   return changed ? Verdict::kChanged : Verdict::kHeld;
 }

@@ -18,7 +18,9 @@
 #include "leapp/dtype.h"
 #include "python_values.h"
 #include "session/external_backend.h"
+#include "session/front_end.h"
 #include "session/front_end_interface.h"
+#include "trace_bind.h"
 #include "trace_held_arrays.h"
 #include "trace_program.h"
 
@@ -35,8 +37,7 @@ class PythonFrontEnd final : public session::FrontEnd {
     if (alone) py::module_::import("leapp._numpy").attr("opened")();
   }
 
-  std::vector<session::ForeignArray> pass_closing(const std::string& /*node*/,
-                                                  bool alone) override {
+  std::vector<session::ForeignArray> pass_closing(const std::string& node, bool alone) override {
     const py::gil_scoped_acquire acquire;
     const py::tuple found = py::module_::import("leapp._numpy").attr("closing")(alone);
     std::vector<session::ForeignArray> arrays;
@@ -45,6 +46,11 @@ class PythonFrontEnd final : public session::FrontEnd {
     for (const auto& [array, tensor] :
          found[1].cast<std::vector<std::pair<py::array, at::Tensor>>>()) {
       if (held.verdict_on(array) == HeldArrays::Verdict::kChanged) {
+        arrays.push_back({tensor, true, found[2].cast<std::string>()});
+      }
+    }
+    for (const at::Tensor& tensor : unlocked([&] { return front_end::unwritten_tensors(node); })) {
+      if (held.verdict_on(tensor) == HeldArrays::Verdict::kChanged) {
         arrays.push_back({tensor, true, found[2].cast<std::string>()});
       }
     }

@@ -31,7 +31,7 @@ void check_ports_again(const SessionNode& node, std::size_t outputs) {
   }
   const auto check = [&](const std::vector<NodePort>& ports, const char* kind, const char* how) {
     for (const NodePort& port : ports) {
-      if (node.pass.has(port.name)) continue;
+      if (port.is_drawn || node.pass.has(port.name)) continue;
       refuse_new_signature(node, std::string(kind) + " '" + port.name + "' was " + how +
                                      " in the first pass and is missing now");
     }

@@ -67,6 +67,24 @@ bool may_vary(const at::Tensor& tensor) {
   return found;
 }
 
+std::vector<at::Tensor> unwritten_tensors(const std::string& node) {
+  const SessionLock data;
+  std::vector<at::Tensor> found;
+  const session::SessionNode* const open = data->nodes.find(node);
+  if (open == nullptr || !open->pass.recorded) return found;
+  const trace::Tape& tape = *open->pass.record.recording.tape;
+  const std::int32_t first_call = open->pass.record.recording.first_call;
+  for (trace::VarId id = 0; id < static_cast<trace::VarId>(tape.variable_count()); ++id) {
+    const trace::Variable& variable = tape.variable(id);
+    const bool is_outside =
+        variable.origin == trace::Variable::Origin::kOutside && variable.store != kNoId;
+    if (!is_outside || tape.store(variable.store).fresh) continue;
+    if (tape.written_since(id, first_call)) continue;
+    if (auto object = variable.impl.lock()) found.emplace_back(std::move(object));
+  }
+  return found;
+}
+
 std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
   const SessionLock data;
   std::vector<at::Tensor> found;

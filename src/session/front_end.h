@@ -42,6 +42,10 @@ LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 /// and the tensor or its operands existed before. False for literals in the code.
 LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 
+/// Returns the tensors from outside that the node's open pass has read and that no recorded
+/// operator has written to in it. Empty if the pass is not recorded.
+LEAPP_EXPORT std::vector<at::Tensor> unwritten_tensors(const std::string& node);
+
 /// Returns the tensors from before the open pass that the value of this one depends on.
 LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
 

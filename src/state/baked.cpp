@@ -80,15 +80,15 @@ Diagnostic refuse_foreign(const Node& node, const Pass& pass, const session::Bak
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
   if (foreign.written) {
     return finding(Code::kWrittenArray, LogLevel::kError, where, node.name,
-                   "node '" + node.name + "' writes in place to " +
-                       (path.empty() ? "a NumPy array" : "the NumPy array '" + path + "'") +
-                       " of the program. LEAPP does not see all writes to such an array, so its "
-                       "value would be wrong in later ticks. If NumPy writes it and it keeps a "
-                       "value between ticks, declare it with annotate.register_buffer() and use "
-                       "the array that this returns. Otherwise write to a copy that np.array() "
-                       "makes in the node. If compiled code writes it, such as numba or MuJoCo, "
-                       "compute it outside of the node and pass it through "
-                       "annotate.input_tensors().");
+                   "node '" + node.name + "' uses " +
+                       (path.empty() ? "an array" : "the array '" + path + "'") +
+                       " of the program that NumPy or compiled code wrote to in place while the "
+                       "node ran. LEAPP does not see all such writes, so its value would be wrong "
+                       "in later ticks. If NumPy writes it and it keeps a value between ticks, "
+                       "declare it with annotate.register_buffer() and use the array that this "
+                       "returns. Otherwise write to a copy that np.array() makes in the node. If "
+                       "compiled code writes it, such as numba or MuJoCo, compute it outside the "
+                       "node and pass it through annotate.input_tensors().");
   }
   const std::string left = foreign.left_at.empty()
                                ? ""

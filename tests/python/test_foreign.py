@@ -24,6 +24,7 @@ class Program:
         self.pose = np.arange(1, 4, dtype=np.float32)
         self.table = np.frombuffer(bytes(self.pose), np.float32)
         self.gain = np.float32(3)
+        self.buffer = torch.zeros(0)
 
 
 def compiled_code(array: np.ndarray) -> np.ndarray:
@@ -212,6 +213,38 @@ OUTPUTS: dict[str, tuple[Callable[[Program, np.ndarray], Any], str]] = {
     "an array of the program": (lambda program, x: assigned(program.pose, x), "LP224"),
     "a part of it": (lambda program, x: assigned(program.pose, x)[1:], "LP224"),
 }
+
+
+def test_a_tensor_that_other_code_fills(bench: Workbench) -> None:
+    program = Program()
+    program.buffer = torch.zeros(3)
+    view = program.buffer.numpy()
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        fill(view, x.numpy())
+        annotate.output_tensors("n", {"y": x + program.buffer}, export_with="jit")
+    with refused("LP224", "'program.buffer'"):
+        bench.compile()
+
+
+CONSTRUCTORS: dict[str, Callable[[torch.Tensor, np.ndarray], torch.Tensor]] = {
+    "asarray": lambda x, array: torch.asarray(array),
+    "new_tensor": lambda x, array: x.new_tensor(array),
+    "from_dlpack": lambda x, array: torch.from_dlpack(array.copy()),
+    "frombuffer": lambda x, array: torch.frombuffer(memoryview(array.copy()), dtype=torch.float32),
+}
+
+
+@pytest.mark.parametrize("make", CONSTRUCTORS.values(), ids=CONSTRUCTORS)
+def test_constructors_of_tensors_report_other_code(
+    bench: Workbench, make: Callable[[torch.Tensor, np.ndarray], torch.Tensor]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        y = make(x, compiled_code(x.numpy()))
+        annotate.output_tensors("n", {"y": x + y}, export_with="jit")
+    with refused("LP223"):
+        bench.compile()
 
 
 @pytest.mark.parametrize("passes", [1, 3])

@@ -90,6 +90,16 @@ class Recurrent(Queue):
         return super().chunk(self.hidden)
 
 
+class Noisy(Queue):
+    """Computes each chunk from noise, as a flow policy does."""
+
+    def chunk(self, obs: Tensor) -> Tensor:
+        x = torch.randn(1, self.length, 3)
+        for _ in range(3):
+            x = x + 0.3 * torch.tanh(super().chunk(obs) - x)
+        return x
+
+
 class Long(Queue):
     """A chunk as long as ACT's."""
 
@@ -173,6 +183,17 @@ def test_long_chunks(bench: Workbench) -> None:
     schedule = bench.yaml()["pipeline"]["schedule"]
     assert schedule["policy"] == {"every": 100}
     compare(bench, policy, ticks=230)
+
+
+def test_a_chunk_computed_from_noise(bench: Workbench) -> None:
+    export(bench, Noisy())
+    manager = bench.manager(array="numpy")
+    assert manager.inputs == ["policy/obs"]
+    assert manager.noise_inputs == ["policy/noise"]
+    assert manager.verify().passed
+    obs = np.zeros((1, 6), np.float32)
+    actions = [manager.run_policy({"policy/obs": obs})["policy_playback/action"] for _ in range(8)]
+    assert not np.array_equal(actions[0], actions[4])  # each chunk has noise of its own
 
 
 def test_the_network_runs_once_per_chunk(bench: Workbench) -> None:

@@ -68,7 +68,7 @@ def test_python_names_are_in_the_reference() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["_session.py", "_annotate.py", "_shadow.py", "_import.py", "inference_manager.py",
+    ["_session.py", "_diagnostics.py", "_annotate.py", "_shadow.py", "_import.py", "inference_manager.py",
      "controller.py", "supervisor.py"],
 )  # fmt: skip
 def test_python_arguments_are_in_the_reference(module: str) -> None:
@@ -86,7 +86,7 @@ def test_python_arguments_are_in_the_reference(module: str) -> None:
     ("module", "name"),
     [("semantics.py", "TensorSemantics"), ("semantics.py", "GraphConfigs"),
      ("semantics.py", "TemporalAxis"), ("_contract.py", "Limits"), ("_contract.py", "History"),
-     ("patching.py", "FunctionPatch"), ("_session.py", "Diagnostic"),
+     ("patching.py", "FunctionPatch"), ("_diagnostics.py", "Diagnostic"),
      ("_import.py", "ImportedPolicy"), ("controller.py", "Intervention"),
      ("controller.py", "ReplayReport"), ("supervisor.py", "SwitchRecord"),
      ("_inventory.py", "ExportedWeights"),

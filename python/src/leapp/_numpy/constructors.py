@@ -41,6 +41,8 @@ def patches() -> Iterator[Patch]:
     yield replaced(np, "from_dlpack", _from_dlpack)
     yield _known_to_scripts(replaced(torch, "tensor as_tensor", _tensor_constructor))
     yield _known_to_scripts(replaced(torch, "from_numpy", _from_numpy))
+    yield replaced(torch, "asarray frombuffer from_dlpack", _other_constructor)
+    yield replaced(torch.Tensor, "new_tensor", _new_tensor)
 
 
 def _known_to_scripts(patch: Patch) -> Patch:
@@ -149,6 +151,28 @@ def _from_numpy(original: Any, array: Any) -> Any:
     made = original(array)
     _trace.note_made(made)
     return made
+
+
+def _other_constructor(original: Any, *args: Any, **options: Any) -> Any:
+    """Call another constructor of tensors; arrays of other code are reported."""
+    made = original(*args, **options)
+    _check_data(args[0] if args else next(iter(options.values()), None), made)
+    return made
+
+
+def _new_tensor(original: Any, self: torch.Tensor, *args: Any, **options: Any) -> Any:
+    made = original(self, *args, **options)
+    _check_data(args[0] if args else options.get("data"), made)
+    return made
+
+
+def _check_data(data: Any, made: torch.Tensor) -> None:
+    """Report data of other code that a constructor has copied or shares."""
+    if not _trace.any_open():
+        return
+    for leaf in leaves(data):
+        if not isinstance(leaf, (torch.Tensor, Traced)):
+            foreign.check(leaf, made)
 
 
 def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
