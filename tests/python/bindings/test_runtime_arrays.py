@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,3 +120,30 @@ def test_a_bound_array_needs_the_type_and_shape_of_its_port(
             bind(name, [[0.0] * 4])
         with refused("LP608", name):
             bind(name, np.zeros((1, 8), np.float32)[:, ::2])
+
+
+def test_a_lazily_negated_tensor_has_no_memory_to_bind(manager: leapp.InferenceManager) -> None:
+    negated = torch._neg_view(torch.ones(1, 4))
+    assert manager({"n/x": negated})["n/y"].tolist() == [[-1] * 4]
+    for bind, name in ((manager.bind_input, "n/x"), (manager.bind_output, "n/y")):
+        with refused("LP608", name):
+            bind(name, negated)
+    manager.bind_input("n/x", negated.clone())
+    manager.tick()
+    assert manager._value("n", "y").tolist() == [[-1] * 4]
+
+
+def test_memory_that_only_the_export_keeps_stays_bound(manager: leapp.InferenceManager) -> None:
+    class Copies:
+        def __dlpack__(self, **options: Any) -> Any:
+            copy = np.full((1, 4), 3, np.float32)
+            copies.append(weakref.ref(copy))
+            return copy.__dlpack__()
+
+    copies: list[weakref.ref[Any]] = []
+    manager.bind_input("n/x", Copies())
+    assert copies[0]() is not None
+    manager.tick()
+    assert manager._value("n", "y").tolist() == [[7] * 4]
+    manager.bind_input("n/x", None)
+    assert copies[0]() is None

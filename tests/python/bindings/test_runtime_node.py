@@ -66,6 +66,12 @@ def test_wrong_inputs_leave_it_usable(tmp_path: Path, inputs: list[Any], code: s
     assert node(X, H)[0].tolist() == [[11, 12, 13, 14]]
 
 
+def test_a_node_that_does_not_exist(tmp_path: Path) -> None:
+    manager, _ = node_of(tmp_path)
+    with refused("LP601", "'m'"):
+        manager._load_node("m")
+
+
 def test_a_node_without_a_model(bench: Workbench) -> None:
     with bench.trace(non_traced="outside"):
         x = annotate.input_tensors("outside", {"x": torch.ones(2)})
