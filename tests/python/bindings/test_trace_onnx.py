@@ -114,6 +114,23 @@ def test_constants(export: Use, value: Any, dtype: str, shape: tuple[int, ...]) 
     assert made == [(dtype, shape)]
 
 
+@pytest.mark.parametrize("kind", ["<f4", ">f4", ">i2", ">c8"])
+def test_constants_of_another_byte_order(export: Use, kind: str) -> None:
+    value = np.array([1, 2, 300], kind)
+
+    def convert(op: Any) -> Any:
+        scaled, total = finish(op)
+        constant = op.constant(value)
+        [scaled] = op.emit_many("Own", [scaled, constant], [("float32", [2, 3])], domain="mine")
+        return scaled, total
+
+    model = export(convert)
+    [node] = [node for node in model.graph.node if node.op_type == "Own"]
+    [found] = [each for each in model.graph.initializer if each.name == node.input[1]]
+    array = onnx.numpy_helper.to_array(found)
+    assert (array.dtype.name, array.tolist()) == (value.dtype.name, value.tolist())
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
