@@ -95,10 +95,11 @@ def ring() -> dict[str, Any]:
         ({"a": 1j}, "LP002", "['a']"),
         ({"a": {1: 2}}, "LP002", "['a']"),
         ({"a": 2**63}, "LP003", "['a']"),
+        ({"a": Count(-(2**64))}, "LP003", "['a']"),
         (nested(40), "LP003", "['value']['a']"),
         (ring(), "LP003", "['value'][0]['value']"),
     ],
-    ids=["object", "set", "bytes", "complex", "key", "size", "depth", "ring"],
+    ids=["object", "set", "bytes", "complex", "key", "size", "size of a subclass", "depth", "ring"],
 )
 def test_other_metadata_is_refused_with_its_path(
     bench: Workbench, extra: Any, code: str, path: str
@@ -129,11 +130,19 @@ def test_names_of_elements(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", [("x",), ("x", np.ones(2), None), (3, X, None), ("x", X, 5), 7], ids=repr
+    ("entry", "error"),
+    [
+        (("x",), IndexError),
+        (("x", np.ones(2), None), RuntimeError),
+        ((3, X, None), RuntimeError),
+        (("x", X, 5), TypeError),
+        (7, TypeError),
+    ],
+    ids=repr,
 )
-def test_entries_of_the_wrong_form(bench: Workbench, entry: Any) -> None:
+def test_entries_of_the_wrong_form(bench: Workbench, entry: Any, error: type[Exception]) -> None:
     leapp.start("g", save_path=str(bench.folder))
-    with pytest.raises((RuntimeError, IndexError, TypeError)):
+    with pytest.raises(error):
         _trace.input_tensors("n", [entry])
     assert _trace.open_nodes() == []
 
