@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import weakref
 from collections.abc import Callable
@@ -147,3 +148,33 @@ def test_memory_that_only_the_export_keeps_stays_bound(manager: leapp.InferenceM
     assert manager._value("n", "y").tolist() == [[7] * 4]
     manager.bind_input("n/x", None)
     assert copies[0]() is None
+
+
+def test_a_pytorch_without_functions_for_exchange(tmp_path: Path) -> None:
+    """PyTorch before 2.10 has only ``__dlpack__``."""
+    bundle = small_bundles.affine(tmp_path)
+    program = f"""
+import torch
+if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+    del torch.Tensor.__dlpack_c_exchange_api__
+import leapp
+manager = leapp.InferenceManager({str(bundle)!r}, array="torch")
+ones = torch.ones(1, 4)
+for x in (ones, ones.requires_grad_(), torch._neg_view(torch.ones(1, 4)), torch.ones(4, 1).t()):
+    y = manager({{"n/x": x}})["n/y"]
+    print(type(y).__name__, y.tolist())
+x, y = torch.ones(1, 4), torch.zeros(1, 4)
+manager.bind_input("n/x", x)
+manager.bind_output("n/y", y)
+x += 1
+manager.tick()
+print(y.tolist())
+try:
+    manager.bind_input("n/x", torch._neg_view(x))
+except leapp.LeappError as error:
+    print(error.code)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    three, minus = [[3.0] * 4], [[-1.0] * 4]
+    lines = [f"Tensor {value}" for value in (three, three, minus, three)]
+    assert done.stdout.splitlines() == [*lines, str([[5.0] * 4]), "LP608"], done.stderr

@@ -68,7 +68,7 @@ def test_a_written_number_has_the_type_of_the_tensor(head: torch.Tensor) -> None
         target = torch.zeros(3, dtype=dtype)
         assert _trace.set_item(target, head, 1)
         assert (target.dtype, target.tolist()) == (dtype, [0, 1, 0])
-    with pytest.raises((TypeError, ValueError, RuntimeError)):
+    with pytest.raises(TypeError):
         _trace.set_item(torch.zeros(3), head, "one")
 
 
