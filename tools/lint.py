@@ -294,12 +294,16 @@ def check_file_errors(root: Path) -> Iterator[Finding]:
 
 
 def check_tests_mirror(root: Path) -> Iterator[Finding]:
-    """Each source of these layers has a test of its name."""
+    """Each source of these layers and of the bindings has a test of its name."""
     for layer in MIRRORED_LAYERS:
         for source in sorted((root / "src" / layer).glob("*.cpp")):
             test = Path("tests") / layer / f"{source.stem}_test.cpp"
             if (root / test).is_file():
                 continue
+            yield Finding(str(source.relative_to(root)), 1, f"has no test of its name, {test}")
+    for source in sorted((root / "python" / "bindings").glob("*.cpp")):
+        test = Path("tests/python/bindings") / f"test_{source.stem}.py"
+        if not (root / test).is_file():
             yield Finding(str(source.relative_to(root)), 1, f"has no test of its name, {test}")
     for module in check_tests.modules_without_test(root):
         name = f"tests/python/test_{module.stem.strip('_')}.py"

@@ -93,6 +93,7 @@ struct Borrowed {
   std::array<std::int64_t, 64> strides{};
   bool writable = true;
   dlpack::Device device{dlpack::kCpu, 0};
+  py::handle owner;  // keeps the memory
 
   bool on_host() const { return device.type == dlpack::kCpu || device.type == dlpack::kCudaHost; }
 
@@ -148,8 +149,7 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   return array;
 }
 
-// Torch negates and conjugates lazily: the memory then does not contain the values.
-bool is_lazily(py::handle tensor, PyObject* question) {
+bool answers_yes(py::handle tensor, PyObject* question) {
   PyObject* answer = PyObject_CallMethodNoArgs(tensor.ptr(), question);
   if (answer == nullptr) {
     PyErr_Clear();  // not of torch: such arrays are never lazy
@@ -160,18 +160,28 @@ bool is_lazily(py::handle tensor, PyObject* question) {
   return yes;
 }
 
+// Torch negates and conjugates lazily: the memory then does not contain the values.
+bool is_negated(py::handle tensor) {
+  static PyObject* const question = PyUnicode_InternFromString("is_neg");
+  return answers_yes(tensor, question);
+}
+bool is_conjugated(py::handle tensor) {
+  static PyObject* const question = PyUnicode_InternFromString("is_conj");
+  return answers_yes(tensor, question);
+}
+
 // Calls `use` with the array of an object, which is kept alive during the call.
 template <typename Use>
 void with_array(py::handle object, const std::string& port, const Use& use) {
   if (const dlpack::ExchangeApi* api = exchange_api(py::type::handle_of(object))) {
     dlpack::Tensor tensor{};
     if (api->export_borrowed(object.ptr(), &tensor) != 0) throw py::error_already_set();
-    static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
-    static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
-    if (is_lazily(object, is_neg) || (tensor.dtype.code == 5 && is_lazily(object, is_conj))) {
+    if (is_negated(object) || (tensor.dtype.code == 5 && is_conjugated(object))) {
       return with_array(object.attr("resolve_neg")().attr("resolve_conj")(), port, use);
     }
-    return use(from_dlpack(tensor));
+    Borrowed borrowed = from_dlpack(tensor);
+    borrowed.owner = object;
+    return use(borrowed);
   }
   if (py::isinstance<py::array>(object)) {
     const auto array = py::reinterpret_borrow<py::array>(object);
@@ -182,6 +192,7 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
                       static_cast<std::size_t>(array.ndim())};
     std::copy_n(array.strides(), array.ndim(), borrowed.strides.begin());
     borrowed.writable = array.writeable();
+    borrowed.owner = object;
     return use(borrowed);
   }
   if (!py::hasattr(object, "__dlpack__")) throw not_an_array(object, port);
@@ -195,7 +206,9 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
   const auto* managed =
       static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw py::error_already_set();
-  use(from_dlpack(managed->tensor));
+  Borrowed borrowed = from_dlpack(managed->tensor);
+  borrowed.owner = capsule;
+  use(borrowed);
 }
 
 void check_fit(const Borrowed& array, const TensorView& buffer, const std::string& port) {
@@ -237,9 +250,14 @@ void read_array(py::handle object, const TensorView& buffer, const std::string& 
   if (!on_host) read_array(object.attr("cpu")(), buffer, port);
 }
 
-void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
-                   const TensorView& expected, const std::string& port, bool writable) {
-  void* data = nullptr;
+BorrowedMemory borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
+                            const TensorView& expected, const std::string& port, bool writable) {
+  if (is_negated(object) || is_conjugated(object)) {
+    throw Error(Code::kBadBinding, "the tensor bound to " + port +
+                                       " is negated or conjugated lazily, so its memory does not "
+                                       "contain its values; bind a clone of it");
+  }
+  BorrowedMemory memory;
   with_array(object, port, [&](const Borrowed& array) {
     check_fit(array, expected, port);
     if (device ? array.device != *device : !array.on_host()) {
@@ -252,9 +270,9 @@ void* borrow_array(py::handle object, const std::optional<dlpack::Device>& devic
     if (writable && !array.writable) {
       throw Error(Code::kBadBinding, "the array bound to " + port + " is read-only");
     }
-    data = const_cast<void*>(array.data);
+    memory = {const_cast<void*>(array.data), py::reinterpret_borrow<py::object>(array.owner)};
   });
-  return data;
+  return memory;
 }
 
 std::optional<dlpack::Device> parse_device(const std::string& device) {

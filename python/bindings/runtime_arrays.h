@@ -20,10 +20,16 @@ namespace py = pybind11;
 /// type or shape differ from the buffer's.
 void read_array(py::handle object, const TensorView& buffer, const std::string& port);
 
+/// Memory of an array, which is valid as long as `owner`: the array, or what it exported.
+struct BorrowedMemory {
+  void* data = nullptr;
+  py::object owner;
+};
+
 /// Returns the memory of a contiguous array with the port's type and shape, on `device` or on the
 /// host. Throws Error otherwise.
-void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
-                   const TensorView& expected, const std::string& port, bool writable);
+BorrowedMemory borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
+                            const TensorView& expected, const std::string& port, bool writable);
 
 /// Returns "cuda:1" in DLPack's form; empty for the host.
 std::optional<dlpack::Device> parse_device(const std::string& device);

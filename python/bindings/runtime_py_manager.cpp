@@ -113,27 +113,29 @@ void PyManager::bind_input(py::handle name, py::object array) {
   const Hold hold(busy_);
   const std::size_t index = input_index(text_of(name));
   const InputPort port = inputs_[index];
+  BorrowedMemory memory;
   if (array.is_none()) {
     manager_->unbind_input(port);
   } else {
     const TensorView& view = manager_->input(port);
-    void* data = borrow_array(array, device_, view, input_names_[index], false);
-    manager_->bind_input(port, TensorView{data, view.dtype, view.shape});
+    memory = borrow_array(array, device_, view, input_names_[index], false);
+    manager_->bind_input(port, TensorView{memory.data, view.dtype, view.shape});
   }
-  bound_inputs_[index] = array.is_none() ? py::object() : std::move(array);
+  bound_inputs_[index] = std::move(memory.owner);
 }
 
 void PyManager::bind_output(py::handle name, py::object array) {
   const Hold hold(busy_);
   const OutputPort port = manager_->output_port(text_of(name));
+  BorrowedMemory memory;
   if (array.is_none()) {
     manager_->unbind_output(port);
   } else {
     const TensorView& view = manager_->output(port);
-    void* data = borrow_array(array, device_, view, manager_->outputs()[port.index()], true);
-    manager_->bind_output(port, elements_at(data, view));
+    memory = borrow_array(array, device_, view, manager_->outputs()[port.index()], true);
+    manager_->bind_output(port, elements_at(memory.data, view));
   }
-  bound_outputs_[port.index()] = array.is_none() ? py::object() : std::move(array);
+  bound_outputs_[port.index()] = std::move(memory.owner);
 }
 
 py::dict PyManager::mock_input(py::handle seed) const {
@@ -212,7 +214,9 @@ py::dict PyManager::statistics() const {
 
 std::unique_ptr<PyNode> PyManager::load_node(const std::string& name) const {
   const Bundle& bundle = manager_->bundle();
-  return std::make_unique<PyNode>(bundle, *bundle.find_model(name), options_, arrays_);
+  const Model* model = bundle.find_model(name);
+  if (model == nullptr) throw Error(Code::kUnknownPort, "there is no node '" + name + "'");
+  return std::make_unique<PyNode>(bundle, *model, options_, arrays_);
 }
 
 py::object PyManager::zeros(const std::string& dtype, const Shape& shape) const {

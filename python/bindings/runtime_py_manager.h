@@ -79,7 +79,7 @@ class PyManager {
   std::vector<std::string> input_names_;
   std::vector<std::pair<py::str, OutputPort>> outputs_;
   std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> input_index_;
-  std::vector<py::object> bound_inputs_;  // keeps the caller's arrays alive
+  std::vector<py::object> bound_inputs_;  // keeps bound memory alive
   std::vector<py::object> bound_outputs_;
 };
 

@@ -70,6 +70,14 @@ Metadata::Map to_map(const py::dict& values, const std::string& what, int levels
   return result;
 }
 
+std::int64_t to_integer(const py::handle& value, const std::string& what) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  require(overflow == 0, Code::kWrongValue,
+          what + " is " + std::string(py::str(value)) + ", which does not fit into 64 bits.");
+  return number;
+}
+
 Metadata to_value(const py::handle& value, const std::string& what, int levels) {
   require(levels > 0, Code::kWrongValue,
           what + " is nested deeper than " + std::to_string(kMostLevels) +
@@ -77,13 +85,7 @@ Metadata to_value(const py::handle& value, const std::string& what, int levels) 
   if (value.is_none()) return {std::monostate{}};
   // bool before int: Python's bool is an int.
   if (py::isinstance<py::bool_>(value)) return {value.cast<bool>()};
-  if (PyLong_CheckExact(value.ptr())) {
-    int overflow = 0;
-    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    require(overflow == 0, Code::kWrongValue,
-            what + " is " + std::string(py::str(value)) + ", which does not fit into 64 bits.");
-    return {static_cast<std::int64_t>(number)};
-  }
+  if (PyLong_CheckExact(value.ptr())) return {to_integer(value, what)};
   if (PyFloat_CheckExact(value.ptr())) return {value.cast<double>()};
   if (PyUnicode_CheckExact(value.ptr())) return {value.cast<std::string>()};
   if (py::isinstance<py::dict>(value)) return {to_map(value.cast<py::dict>(), what, levels - 1)};
@@ -97,7 +99,7 @@ Metadata to_value(const py::handle& value, const std::string& what, int levels) 
   }
   if (py::hasattr(value, "tolist")) return to_value(value.attr("tolist")(), what, levels - 1);
   if (py::hasattr(value, "__fspath__")) return {std::string(py::str(value))};
-  if (PyLong_Check(value.ptr())) return {value.cast<std::int64_t>()};
+  if (PyLong_Check(value.ptr())) return {to_integer(value, what)};
   if (PyFloat_Check(value.ptr())) return {value.cast<double>()};
   if (PyUnicode_Check(value.ptr())) return {value.cast<std::string>()};
   if (THPDevice_Check(value.ptr())) return {std::string(py::str(value))};

@@ -31,11 +31,14 @@ DType dtype_called(const std::string& name) {
 }
 
 OnnxValue constant(OnnxOp& op, const py::object& value) {
-  const py::array array =
-      py::module_::import("numpy").attr("ascontiguousarray")(value).cast<py::array>();
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object given = numpy.attr("asarray")(value);
+  // Arrays that were read from a file may have another byte order than this machine's.
+  const py::object dtype_here = given.attr("dtype").attr("newbyteorder")("=");
+  const auto array = numpy.attr("ascontiguousarray")(given, dtype_here).cast<py::array>();
   const DType dtype = dtype_called(py::str(array.dtype().attr("name")).cast<std::string>());
   // ascontiguousarray() converts a scalar to a vector.
-  const auto shape = py::module_::import("numpy").attr("shape")(value).cast<Shape>();
+  const auto shape = given.attr("shape").cast<Shape>();
   return op.constant({array.data(), dtype, shape});
 }
 

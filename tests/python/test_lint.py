@@ -297,6 +297,17 @@ def test_a_section_without_a_code_is_found(lint: ModuleType, coded: Path) -> Non
     ]
 
 
+def test_bindings_need_a_test_of_their_name(lint: ModuleType, tree: Path) -> None:
+    for name in ("trace_onnx.cpp", "trace_onnx.h", "runtime.cpp", "setting.h"):
+        write(tree, f"python/bindings/{name}", "")
+    write(tree, "tests/python/bindings/test_trace_onnx.py", "")
+    write(tree, "tests/python/test_runtime.py", "")
+    assert [str(finding) for finding in lint.check_tests_mirror(tree)] == [
+        "python/bindings/runtime.cpp:1: has no test of its name, "
+        "tests/python/bindings/test_runtime.py"
+    ]
+
+
 def test_python_modules_with_logic_need_a_test_of_their_name(lint: ModuleType, tree: Path) -> None:
     write(tree, "python/src/leapp/_walk.py", "def f(x):\n    return [y for y in x]\n")
     write(tree, "python/src/leapp/_loop.py", "def f(x):\n    return 1 if x else 2\n")

@@ -56,6 +56,10 @@ def test_numbers_are_counted_by_value() -> None:
     assert found.numbers[3.0] == ("held.b[1]", 1)
 
 
+def test_integers_beyond_every_element_type_are_passed_over() -> None:
+    assert walk("held", [10**400, 0.25, -(2**2048)]).numbers == {0.25: ("held[1]", 1)}
+
+
 class Settings:
     pose = np.ones(2)
 

@@ -124,8 +124,12 @@ class Walk:
     def _meet(self, value: Any, path: str, module: str, kind: int) -> None:
         of = type(value)
         if of is float or of is int or issubclass(of, (np.integer, np.floating)):
-            first, count = self.found.numbers.get(float(value), (path, 0))
-            self.found.numbers[float(value)] = (first, count + int(self._counts))
+            try:
+                number = float(value)
+            except OverflowError:  # an integer that no element type holds
+                return
+            first, count = self.found.numbers.get(number, (path, 0))
+            self.found.numbers[number] = (first, count + int(self._counts))
         elif id(of) not in _PLAIN and id(value) not in self._seen and id(value) not in self._known:
             self._seen[id(value)] = value
             if issubclass(of, (torch.Tensor, np.ndarray)):
