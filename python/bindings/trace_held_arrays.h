@@ -29,7 +29,7 @@ class HeldArrays {
   /// Returns whether the memory of this array was held and still has its content. The content of
   /// arrays above 4 MB is not compared, nor that of more than 64 MB in total.
   Verdict verdict_on(const pybind11::array& array) const;
-  /// The same for a tensor. Parameters and tensors on other devices are unknown.
+  /// Returns the same for a tensor. Parameters and tensors on other devices are unknown.
   Verdict verdict_on(const at::Tensor& tensor) const;
 
   /// Returns whether this NumPy number was held.

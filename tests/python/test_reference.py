@@ -68,8 +68,8 @@ def test_python_names_are_in_the_reference() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["_session.py", "_diagnostics.py", "_annotate.py", "_shadow.py", "_import.py", "inference_manager.py",
-     "controller.py", "supervisor.py"],
+    ["_session.py", "_diagnostics.py", "_annotate.py", "_shadow.py", "_import.py",
+     "inference_manager.py", "controller.py", "supervisor.py"],
 )  # fmt: skip
 def test_python_arguments_are_in_the_reference(module: str) -> None:
     known = words_of("python.md")

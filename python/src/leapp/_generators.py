@@ -7,9 +7,10 @@ states of a pass's begin and end.
 from __future__ import annotations
 
 import collections
-import pickle
+import ctypes
 import random
 import sys
+from typing import Any
 
 from . import _trace
 
@@ -19,6 +20,8 @@ _reported: set[tuple[str, str]] = set()
 #: Number of passes of each node that were looked at. More than the first ones would cost time.
 _looked_at: collections.Counter[str] = collections.Counter()
 _MOST = 3
+#: Of NumPy's Mersenne Twister: 624 words, and the position in them.
+_BYTES_OF_STATE = 4 * 625
 
 
 def reset() -> None:
@@ -58,5 +61,15 @@ def _states() -> _States:
     # NumPy imports it on first use. A pass must not do that for the program.
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        states["numpy.random"] = pickle.dumps(numpy_random.get_state(legacy=False))
+        states["numpy.random"] = _state_of(numpy_random.mtrand._rand._bit_generator)
     return states
+
+
+def _state_of(generator: Any) -> bytes:
+    """Return the state of NumPy's usual generator, without the array that NumPy would create.
+
+    The session would record the creation of that array.
+    """
+    if type(generator).__name__ != "MT19937":
+        return b""
+    return ctypes.string_at(generator.ctypes.state_address, _BYTES_OF_STATE)
