@@ -76,6 +76,7 @@ void bind_front_end(py::module_& module) {
   module.def("leave_function", unlocked_call(&front_end::leave_function), node);
   module.def("is_traced", unlocked_call(&is_traced), tensor);
   module.def("outside_of", unlocked_call(&front_end::outside_of), tensor);
+  module.def("in_operator", &trace::is_hidden);
   module.def("note_made", unlocked_call(&front_end::note_made), tensor);
   module.def("note_size", unlocked_call(&note_size), tensor);
   module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);

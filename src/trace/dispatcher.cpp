@@ -75,6 +75,10 @@ const bool has_key = take_key();
 
 }  // namespace
 
+bool is_hidden() noexcept {
+  return unobserved_depth > 0;
+}
+
 bool can_observe() noexcept {
   return has_key;
 }

@@ -30,6 +30,10 @@ bool is_wrapped(const at::Tensor& tensor);
 /// process, because the dispatcher's key can be registered only once.
 bool can_observe() noexcept;
 
+/// Returns whether this thread's operators are hidden from its observer now, for example because
+/// the program's code implements an operator that is observed itself.
+LEAPP_EXPORT bool is_hidden() noexcept;
+
 /// Installs the observer for this thread's operators; nullptr removes it. The observer must outlive
 /// its installation.
 void set_observer(Observer* observer) noexcept;

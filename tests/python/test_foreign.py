@@ -215,6 +215,20 @@ OUTPUTS: dict[str, tuple[Callable[[Program, np.ndarray], Any], str]] = {
 }
 
 
+LIBRARY = torch.library.Library("leapp_test_foreign", "DEF")
+LIBRARY.define("doubled(Tensor x) -> Tensor")
+LIBRARY.impl("doubled", lambda x: torch.from_numpy(compiled_code(x.numpy()).copy()), "CPU")
+LIBRARY.impl("doubled", torch.empty_like, "Meta")
+
+
+def test_a_recorded_operator_may_be_implemented_with_other_code(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        y = torch.ops.leapp_test_foreign.doubled(x) + torch.from_numpy(x.numpy())
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    assert bench.compile() == {"n": True}
+
+
 def test_a_tensor_that_other_code_fills(bench: Workbench) -> None:
     program = Program()
     program.buffer = torch.zeros(3)
@@ -230,6 +244,7 @@ def test_a_tensor_that_other_code_fills(bench: Workbench) -> None:
 CONSTRUCTORS: dict[str, Callable[[torch.Tensor, np.ndarray], torch.Tensor]] = {
     "asarray": lambda x, array: torch.asarray(array),
     "new_tensor": lambda x, array: x.new_tensor(array),
+    "Tensor": lambda x, array: torch.Tensor(array),
     "from_dlpack": lambda x, array: torch.from_dlpack(array.copy()),
     "frombuffer": lambda x, array: torch.frombuffer(memoryview(array.copy()), dtype=torch.float32),
 }

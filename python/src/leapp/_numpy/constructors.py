@@ -43,6 +43,7 @@ def patches() -> Iterator[Patch]:
     yield _known_to_scripts(replaced(torch, "from_numpy", _from_numpy))
     yield replaced(torch, "asarray frombuffer from_dlpack", _other_constructor)
     yield replaced(torch.Tensor, "new_tensor", _new_tensor)
+    yield replaced(torch.Tensor, "__init__", _initialised)
 
 
 def _known_to_scripts(patch: Patch) -> Patch:
@@ -164,6 +165,12 @@ def _new_tensor(original: Any, self: torch.Tensor, *args: Any, **options: Any) -
     made = original(self, *args, **options)
     _check_data(args[0] if args else options.get("data"), made)
     return made
+
+
+def _initialised(_original: Any, made: torch.Tensor, *args: Any, **_: Any) -> None:
+    """Check the data of ``torch.Tensor(data)``, which ``__new__`` has copied."""
+    if args:
+        _check_data(args[0], made)
 
 
 def _check_data(data: Any, made: torch.Tensor) -> None:

@@ -83,7 +83,7 @@ def check(value: Any, tensor: torch.Tensor) -> None:
     Does nothing for Python's numbers, and if the program held the array or NumPy number before
     anything could be computed from traced values. Other objects expose the memory of compiled code.
     """
-    if _held is None or _trace.is_traced(tensor):
+    if _held is None or _trace.in_operator() or _trace.is_traced(tensor):
         return
     if isinstance(value, np.ndarray):
         if is_followed(value):
