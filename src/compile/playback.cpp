@@ -8,10 +8,8 @@
 #include "base/check.h"
 #include "compile/rerun.h"
 #include "compile/schedule.h"
-#include "interop/convert.h"
 #include "state/names.h"
 #include "trace/functional.h"
-#include "trace/op_traits.h"
 
 namespace leapp::compile {
 namespace {
@@ -94,7 +92,10 @@ class Splitter {
     for (NodePort& port : made.inputs) port.source = PortId{id_, port.name};
     made.inputs.push_back({{.name = age_name(), .dtype = DType::kInt64, .shape = {1}}});
     for (const Turn& turn : turns_) {
-      for (std::size_t i = 0; i < length_; ++i) made.passes.push_back(playing_pass(made, turn, i));
+      const std::vector<at::Tensor> chunks = chunks_of(turn);
+      for (std::size_t i = 0; i < length_; ++i) {
+        made.passes.push_back(playing_pass(made, turn, chunks, i));
+      }
     }
     return made;
   }
@@ -112,16 +113,28 @@ class Splitter {
     return wanted == "jit" || wanted == "cpp" ? wanted : "onnx";
   }
 
+  static std::string chunk_name(const NodePort& output) { return output.name + "_chunk"; }
+
   NodePort chunk_port(const NodePort& output) const {
     Shape shape = output.shape;
     shape.insert(shape.begin(), static_cast<std::int64_t>(length_));
-    return {{.name = output.name + "_chunk", .dtype = output.dtype, .shape = std::move(shape)}};
+    return {{.name = chunk_name(output), .dtype = output.dtype, .shape = std::move(shape)}};
   }
 
-  at::Tensor chunk_of(const Turn& turn, std::size_t output) const {
+  // Returns the values of an output in the passes of a turn.
+  static std::vector<at::Tensor> elements_of(const Turn& turn, std::size_t output) {
     std::vector<at::Tensor> elements = {turn.computed->outputs[output]};
     for (const PlayedPass* pass : turn.played) elements.push_back(pass->outputs[output]);
-    return at::stack(elements);
+    return elements;
+  }
+
+  // Returns one chunk for each output. All passes of the turn share them.
+  std::vector<at::Tensor> chunks_of(const Turn& turn) const {
+    std::vector<at::Tensor> chunks;
+    for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
+      chunks.push_back(at::stack(elements_of(turn, i)));
+    }
+    return chunks;
   }
 
   // The pass with calls that join its elements.
@@ -130,16 +143,15 @@ class Splitter {
     pass.recording.tape = std::make_shared<trace::Tape>(turn.computed->tape());
     trace::Tape& tape = *pass.recording.tape;
     for (std::size_t output = 0; output < node_.outputs.size(); ++output) {
-      std::vector<at::Tensor> values = {turn.computed->outputs[output]};
       std::vector<trace::VarId> vars = {turn.computed->recording.outputs[output].var};
       for (const PlayedPass* played : turn.played) {
-        values.push_back(played->outputs[output]);
         vars.push_back(selected_in(tape, *played, played->recording.outputs[output].var));
       }
       const Known chunk =
-          record_call(op("aten::stack"), {values, std::int64_t{0}}, vars, pass.closed_at, id_, tape)
+          record_call(op("aten::stack"), {elements_of(turn, output), std::int64_t{0}}, vars,
+                      pass.closed_at, id_, tape)
               .front();
-      pass.recording.outputs[output] = {node_.outputs[output].name + "_chunk", chunk.var};
+      pass.recording.outputs[output] = {chunk_name(node_.outputs[output]), chunk.var};
       pass.outputs[output] = chunk.tensor;
     }
     rename(pass);
@@ -209,12 +221,12 @@ class Splitter {
     trace::for_each_result(from, call, [&](trace::VarId var) { known[var] = made.at(next++); });
   }
 
-  Pass playing_pass(const Node& made, const Turn& turn, std::size_t index) const {
+  Pass playing_pass(const Node& made, const Turn& turn, const std::vector<at::Tensor>& values,
+                    std::size_t index) const {
     Pass pass;
     pass.number = turn.computed->number;
     pass.opened_at = turn.computed->opened_at;
     pass.closed_at = turn.computed->closed_at;
-    pass.of_node = turn.computed->of_node + static_cast<int>(index);
     pass.recording.tape = std::make_shared<trace::Tape>(captures_);
     trace::Tape& tape = *pass.recording.tape;
     const auto add_input = [&](const std::string& name, const at::Tensor& value) {
@@ -228,7 +240,7 @@ class Splitter {
     };
     std::vector<Known> chunks;
     for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
-      chunks.push_back(add_input(made.inputs[i].name, chunk_of(turn, i)));
+      chunks.push_back(add_input(made.inputs[i].name, values[i]));
     }
     const Known age =
         add_input(made.inputs.back().name,

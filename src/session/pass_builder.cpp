@@ -172,7 +172,6 @@ Pass build_pass(SessionData& data, SessionNode& node, const NamedTensors& tensor
     pass.recording.inputs.push_back({state.name, state.before});
     pass.inputs.push_back(state.initial);
   }
-  pass.of_node = node.completed;
   if (!recorded) return pass;
   pass.number = ++data.recorded_passes;
   record_buffers(*data.tape, pass);

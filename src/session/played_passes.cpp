@@ -50,7 +50,6 @@ std::optional<PlayedPass> find_played(SessionData& data, const SessionNode& node
   }
   PlayedPass played{.number = node.completed, .source = node.passes.size() - 1};
   played.recording.tape = open.recording.tape;
-  played.recording.first_call = open.recording.first_call;
   std::vector<VarId> roots;
   for (const TensorSemantics& entry : tensors) {
     if (!entry.ref.defined()) return std::nullopt;
@@ -71,7 +70,6 @@ std::optional<PlayedPass> find_played(SessionData& data, const SessionNode& node
     if (trace::depends_on_inputs(tape, root)) return std::nullopt;
     if (!trace::depends_on(tape, root, is_taken)) return std::nullopt;
   }
-  played.recording.end_call = tape.call_count();
   for (const TensorSemantics& entry : tensors) played.outputs.push_back(trace::copy_of(entry.ref));
   return played;
 }

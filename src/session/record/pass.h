@@ -99,7 +99,6 @@ struct BakedValue {
 
 struct Pass {
   std::int32_t number = 0;          ///< number among the recorded passes of all nodes, from 1
-  int of_node = 0;                  ///< number among all passes of its node, from 0
   trace::Recording recording;       ///< without its calls, which depend on the states
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
