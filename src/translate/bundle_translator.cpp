@@ -42,7 +42,10 @@ class BundleUpdate {
       : options_(options),
         bundle_(read_bundle(yaml, options)),
         folder_(parent_of(bundle_.file)),
-        run_(run_samples(yaml, options, kMockSamples)) {}
+        run_(run_samples(yaml, options, kMockSamples)) {
+    if (bundle_.pipeline.golden)
+      golden_.emplace(bundle_, read_golden_file(bundle_, options), options);
+  }
 
   BundleTranslation run() && {
     require(!run_.ticks.empty(), Code::kNotTranslated,
@@ -82,11 +85,11 @@ class BundleUpdate {
     if (node.backend != "jit" || has_translation(staged / node.file->path)) return;
     NodeTranslation& outcome = done_.nodes.emplace_back(NodeTranslation{node.name, {}});
     try {
+      require(has_run(index), Code::kNotTranslated, "it did not run in any tick");
       Translation made = translate(node, staged / node.file->path, examples_of(node));
       const std::string difference =
           find_difference(bundle_, run_, index, std::move(made.engine), tolerances_of(node));
       require(difference.empty(), Code::kNotTranslated, "in ONNX Runtime, " + difference);
-      require(has_run(index), Code::kNotTranslated, "it did not run in any tick");
       add_translation(staged / node.file->path, made.onnx);
       const FileEntry written = entry_of(staged / node.file->path);
       node.file->md5sum = written.md5sum;
@@ -106,10 +109,9 @@ class BundleUpdate {
 
   std::vector<Tolerance> tolerances_of(const Model& node) const {
     std::vector<Tolerance> tolerances(node.outputs.size());
-    if (!bundle_.pipeline.golden) return tolerances;
-    const GoldenTraces golden(bundle_, read_golden_file(bundle_, options_), options_);
+    if (!golden_) return tolerances;
     for (std::size_t i = 0; i < tolerances.size(); ++i) {
-      tolerances[i] = golden.tolerance({node.name, node.outputs[i].name});
+      tolerances[i] = golden_->tolerance({node.name, node.outputs[i].name});
     }
     return tolerances;
   }
@@ -149,6 +151,7 @@ class BundleUpdate {
   Bundle bundle_;
   fs::path folder_;
   SampleRun run_;
+  std::optional<GoldenTraces> golden_;
   BundleTranslation done_;
 };
 
