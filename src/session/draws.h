@@ -21,9 +21,9 @@ bool draws_in_parts(Session& session, const c10::OperatorHandle& op);
 
 /// Records a call that drew random numbers as operators over noise of the node, or of the only open
 /// node of this thread if `node` is kNoId. Returns the tensors that have the values of
-/// draw.targets, in the same order; none if StartOptions::noise leaves draws in the model, if there
-/// is no such node, or if the draw has no such form. With Noise::kZero, it replaces the drawn
-/// numbers, too. Call it without a lock and with the recorder installed.
+/// draw.targets, in the same order. Returns none if StartOptions::noise leaves draws in the model,
+/// if no single node is open, or if noise cannot express this draw. With Noise::kZero, it also
+/// replaces the drawn numbers. Call it without a lock and with the recorder installed.
 std::vector<at::Tensor> record_as_noise(Session& session, const Draw& draw, NodeId node);
 
 /// Completes a pass that drew less often than the node's first pass: its other noise inputs are

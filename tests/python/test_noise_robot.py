@@ -10,16 +10,10 @@ import pytest
 from conftest import refused
 from noise_reference import draw
 from ready_bundle import Bundle
+from test_supervisor import JOINTS, ROBOT
 
 import leapp
 
-JOINTS = ["a", "b", "c", "d"]
-ROBOT = """\
-rate: 50
-joints: [a, b, c, d]
-sensors: {q: {kind: state/joint/position}}
-actuators: {m: {kind: target/joint/position}}
-"""
 SUPERVISION = """\
 policies:
   first: {bundle: first/legs.yaml}

@@ -1,4 +1,4 @@
-// What the engine does with its file and options. engine_test.cpp has what all engines do.
+// The use of a model's file and options. engine_test.cpp has the tests that hold for every engine.
 #include "runtime/engines/onnx/onnx_engine.h"
 
 #include <gmock/gmock.h>
